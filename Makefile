@@ -1,0 +1,43 @@
+# `make run` and `make test` each take a fresh machine all the way; everything else reuses what they made.
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_STAMP := $(VENV)/.installed-run
+DEV_STAMP := $(VENV)/.installed-dev
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench browser clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+run: $(RUN_STAMP) ## Install what is needed and start the program
+	$(BIN)/python -m sdtps demo $(ARGS)
+
+test: $(DEV_STAMP) browser ## Install what is needed; lint, types, unit, API and browser tests
+	$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(DEV_STAMP) ## Ruff and the type checker
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(DEV_STAMP) ## Speed as ratios in one run
+	$(BIN)/python -m benchmarks $(ARGS)
+
+browser: ## Chromium and fonts for the browser tests
+	@sh scripts/setup.sh browser
+
+clean: ## Remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+
+$(RUN_STAMP): requirements.txt
+	@sh scripts/setup.sh venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(DEV_STAMP): requirements.txt requirements-dev.txt
+	@sh scripts/setup.sh venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@ $(RUN_STAMP)

@@ -1,0 +1,45 @@
+#!/bin/sh
+# What pip cannot bring: a Python with venv, Chromium, fonts. From apt when root, else one sentence on what to do.
+#   setup.sh venv DIR    create DIR unless it is there
+#   setup.sh browser     Chromium and Chinese fonts
+set -eu
+
+install() { # install "PACKAGES" "what for"
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        echo "Installing $1 ($2) ..."
+        export DEBIAN_FRONTEND=noninteractive
+        # shellcheck disable=SC2086 # a list of packages
+        { apt-get update -qq && apt-get install -y -qq --no-install-recommends $1; } >/dev/null
+    else
+        echo "Missing: $2. Install it with: sudo apt-get install $1" >&2
+        exit 1
+    fi
+}
+
+find_python() {
+    for candidate in "${PYTHON:-python3.11}" python3.11 python3.12 python3.13 python3; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+}
+
+case "${1:-}" in
+venv)
+    [ -x "$2/bin/pip" ] && exit 0
+    python=$(find_python)
+    [ -n "$python" ] || { install "python3 python3-venv" "Python 3.11 or newer"; python=$(find_python); }
+    [ -n "$python" ] || { echo "Missing: Python 3.11 or newer. Install it and run make again." >&2; exit 1; }
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || install "python3-venv" "Python's venv module"
+    "$python" -m venv "$2"
+    ;;
+browser)
+    command -v chromium >/dev/null 2>&1 || install "chromium" "Chromium for the browser tests"
+    fc-list 2>/dev/null | grep -qi cjk || install "fontconfig fonts-noto-cjk fonts-dejavu-core" "fonts for the browser tests"
+    ;;
+*)
+    echo "usage: setup.sh venv DIR | browser" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,37 @@
+"""SDTPS Lens: see which patches SDTPS keeps, and why.
+
+import sdtps
+model = sdtps.load_model()
+analysis = sdtps.analyse(model, "rgb.png", "nir.png", "tir.png", sdtps.Settings(sparse_ratio=0.5))
+analysis["rgb"].keep
+"""
+
+from sdtps.checkpoints import CheckpointError, load_model
+from sdtps.inputs import Fit, Triplet, read_triplet, read_wide
+from sdtps.messages import InputError
+from sdtps.module import MultiModalSDTPS
+from sdtps.pipeline import analyse, analyse_triplet
+from sdtps.types import Analysis, Grid, Modality, ModalityTrace, Settings, WeightsReport
+from sdtps.variants import VARIANTS
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "VARIANTS",
+    "Analysis",
+    "CheckpointError",
+    "Fit",
+    "Grid",
+    "InputError",
+    "Modality",
+    "ModalityTrace",
+    "MultiModalSDTPS",
+    "Settings",
+    "Triplet",
+    "WeightsReport",
+    "analyse",
+    "analyse_triplet",
+    "load_model",
+    "read_triplet",
+    "read_wide",
+]

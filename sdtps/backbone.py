@@ -1,0 +1,214 @@
+"""Images → patch tokens and one global vector per modality. The only place that knows about prefix tokens.
+
+Every backbone is shared by the three modalities and runs them as one batch of 3B. Images come modality first,
+(M, B, 3, H, W); tokens leave the same way. The grid is a property of the backbone and travels with its tokens.
+"""
+
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import timm
+import torch
+from timm.models.hieradet_sam2 import HieraDet
+from timm.models.vision_transformer import VisionTransformer
+from torch import Tensor, nn
+
+from sdtps.types import MODALITIES, Grid
+
+HALF = (0.5, 0.5, 0.5)
+
+
+class Tokens(NamedTuple):
+    """Backbone output. M modalities, B samples, N patches, C channels."""
+
+    patches: Tensor  # (M, B, N, C)
+    global_vectors: Tensor  # (M, B, C)
+
+
+class Pool(StrEnum):
+    """Where a modality's global vector comes from."""
+
+    CLASS = "class"  # the class token
+    MEAN = "mean"  # the mean patch
+    ATTENTION = "attention"  # a learned weighting of the patches, one per modality
+
+
+class Backbone(nn.Module):
+    """What the rest of the program needs to know about a backbone.
+
+    Attributes:
+        input_size: (height, width) of the images it takes.
+        grid: rows and columns of its patches.
+        dim: C, channels of a token.
+        mean, std: normalisation of its images.
+    """
+
+    input_size: tuple[int, int]
+    grid: Grid
+    dim: int
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float]
+
+    def forward(self, images: Tensor, camera: Tensor | None = None) -> Tokens:
+        """(M, B, 3, H, W) images and optional (B,) camera labels to tokens."""
+        raise NotImplementedError  # pragma: no cover - abstract
+
+
+class VitBackbone(Backbone):
+    """Any plain timm ViT, at any grid.
+
+    Args:
+        vit: the timm model.
+        project: apply the model's head to every token, as CLIP's projection is used in the DeMo layout.
+        pool: class token or mean patch as the global vector.
+        cameras: number of cameras of the SIE embedding; 0 for none.
+        sie_coefficient: factor of the SIE embedding.
+    """
+
+    def __init__(
+        self,
+        vit: VisionTransformer,
+        *,
+        project: bool = False,
+        pool: Pool = Pool.CLASS,
+        cameras: int = 0,
+        sie_coefficient: float = 1.0,
+    ) -> None:
+        super().__init__()
+        if pool is Pool.ATTENTION:
+            raise ValueError("A ViT backbone pools by its class token or by the mean patch.")
+        if pool is Pool.CLASS and vit.cls_token is None:
+            raise ValueError("This ViT has no class token; use the mean patch as its global vector.")
+        self.vit = vit
+        self.project = project
+        self.pool = pool
+        self.sie_coefficient = sie_coefficient
+        self.cv_embed = nn.Parameter(torch.zeros(cameras, 1, vit.embed_dim)) if cameras else None
+        if self.cv_embed is not None:
+            nn.init.trunc_normal_(self.cv_embed, std=0.02)
+        self.input_size = vit.patch_embed.img_size
+        self.grid = Grid(*vit.patch_embed.grid_size)
+        self.dim = vit.head.out_features if project else vit.embed_dim
+        self.mean = self.std = HALF
+
+    def _embed(self, images: Tensor, camera: Tensor | None) -> Tensor:
+        tokens: Tensor = self.vit._pos_embed(self.vit.patch_embed(images))  # (B, prefix + N, W)
+        if self.cv_embed is None or camera is None:
+            return tokens
+        # SIE belongs to the class token alone; adding it before or after the position table is the same sum.
+        sie = self.sie_coefficient * self.cv_embed[camera]  # (B, 1, W)
+        return torch.cat([tokens[:, :1] + sie, tokens[:, 1:]], dim=1)
+
+    def forward(self, images: Tensor, camera: Tensor | None = None) -> Tokens:
+        """See `Backbone.forward`."""
+        m, b = images.shape[:2]
+        tokens = self._embed(images.flatten(0, 1), None if camera is None else camera.repeat(m))
+        tokens = self.vit.norm(self.vit.blocks(self.vit.norm_pre(tokens)))
+        if self.project:
+            tokens = self.vit.head(tokens)
+        tokens = tokens.unflatten(0, (m, b))
+        patches = tokens[:, :, self.vit.num_prefix_tokens :]
+        return Tokens(patches, patches.mean(2) if self.pool is Pool.MEAN else tokens[:, :, 0])
+
+
+class AttentionPool(nn.Module):
+    """A learned weighted mean of the patches; it stays in the patches' space, where cosines compare."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.attend = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, 1))
+
+    def forward(self, patches: Tensor) -> Tensor:
+        """(B, N, C) to (B, C)."""
+        weights = self.attend(patches).softmax(dim=1)  # (B, N, 1)
+        return (weights * patches).sum(1)
+
+
+class HieraBackbone(Backbone):
+    """Stages 1 to 3 of timm's SAM 2 Hiera, an adapter per modality, and a pool in place of a class token.
+
+    The trunk is made for photographs; each modality's adapter brings its tokens into a space the three share.
+
+    Args:
+        trunk: the timm model; its last stage is dropped.
+        input_size: (height, width) of the images; the third stage has one token per 16x16 pixels.
+        pool: learned attention or mean patch.
+        adapter_dim: width of the tokens that leave; 0 leaves the trunk's own as they are.
+    """
+
+    stage = 2
+
+    def __init__(
+        self,
+        trunk: HieraDet,
+        *,
+        input_size: tuple[int, int] = (256, 128),
+        pool: Pool = Pool.ATTENTION,
+        adapter_dim: int = 0,
+    ) -> None:
+        super().__init__()
+        if pool is Pool.CLASS:
+            raise ValueError("Hiera has no class token; pool by attention or by the mean patch.")
+        last = trunk.stage_ends[self.stage]
+        trunk_dim = trunk.blocks[last].dim_out
+        trunk.blocks = trunk.blocks[: last + 1]
+        trunk.head = nn.Identity()
+        self.trunk = trunk
+        self.input_size = input_size
+        self.grid = Grid(input_size[0] // 16, input_size[1] // 16)
+        self.dim = adapter_dim or trunk_dim
+        self.mean, self.std = trunk.pretrained_cfg["mean"], trunk.pretrained_cfg["std"]
+        self.adapters = nn.ModuleDict({m: adapter(trunk_dim, adapter_dim) for m in MODALITIES})
+        learned = pool is Pool.ATTENTION
+        self.pools = nn.ModuleDict({m: AttentionPool(self.dim) for m in MODALITIES}) if learned else None
+
+    def features(self, images: Tensor) -> Tensor:
+        """Trunk alone: (B, 3, H, W) to (B, N, trunk dim). What training caches while the trunk is frozen."""
+        maps = self.trunk.forward_intermediates(
+            images, indices=[self.stage], output_fmt="NHWC", intermediates_only=True
+        )
+        tokens: Tensor = maps[0].flatten(1, 2)
+        return tokens
+
+    def adapt(self, features: Tensor) -> Tokens:
+        """Adapters and pools: (M, B, N, trunk dim) to tokens."""
+        patches = [self.adapters[m](features[i]) for i, m in enumerate(MODALITIES)]
+        pooled = [
+            p.mean(1) if self.pools is None else self.pools[m](p) for m, p in zip(MODALITIES, patches, strict=True)
+        ]
+        return Tokens(torch.stack(patches), torch.stack(pooled))
+
+    def forward(self, images: Tensor, camera: Tensor | None = None) -> Tokens:
+        """See `Backbone.forward`."""
+        return self.adapt(self.features(images.flatten(0, 1)).unflatten(0, images.shape[:2]))
+
+
+def adapter(trunk_dim: int, dim: int) -> nn.Module:
+    """A modality's adapter: LayerNorm and two linear layers, or nothing at width 0."""
+    if not dim:
+        return nn.Identity()
+    return nn.Sequential(nn.LayerNorm(trunk_dim), nn.Linear(trunk_dim, dim), nn.GELU(), nn.Linear(dim, dim))
+
+
+def create_backbone(kind: str, name: str, input_size: tuple[int, int] = (256, 128), **options: Any) -> Backbone:
+    """A backbone with random weights.
+
+    Args:
+        kind: `clip` (projected tokens, DeMo layout), `vit` (any plain timm ViT) or `hiera`.
+        name: timm model name, such as `vit_base_patch16_clip_quickgelu_224` or `sam2_hiera_tiny`.
+        input_size: (height, width).
+        options: of the backbone class; `timm_options` go to timm (tests make tiny models with them).
+    """
+    timm_options = options.pop("timm_options", {})
+    if "pool" in options:
+        options["pool"] = Pool(options["pool"])
+    if kind == "hiera":
+        trunk = timm.create_model(name, pretrained=False, num_classes=0, **timm_options)
+        return HieraBackbone(trunk, input_size=input_size, **options)
+    if kind not in ("vit", "clip"):
+        raise ValueError(f"There is no backbone of kind {kind!r}; choose clip, vit or hiera.")
+    classes = options.pop("projection", 512) if kind == "clip" else 0
+    vit = timm.create_model(name, pretrained=False, img_size=input_size, num_classes=classes, **timm_options)
+    if not isinstance(vit, VisionTransformer):
+        raise ValueError(f"{name!r} is not a plain ViT.")
+    return VitBackbone(vit, project=kind == "clip", **options)

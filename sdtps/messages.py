@@ -1,0 +1,37 @@
+"""Sentences for people: plain English text that remembers its code and values, so that a page can translate it."""
+
+from typing import Any
+
+
+class Message(str):
+    """A sentence, usable wherever a string is.
+
+    Args:
+        code: stable name of the sentence, for translation and tests.
+        template: the English sentence, with `{name}` for values.
+        **values: the values.
+    """
+
+    code: str
+    values: dict[str, Any]
+
+    def __new__(cls, code: str, template: str, **values: Any) -> "Message":
+        """Fill the template."""
+        message = super().__new__(cls, template.format(**values))
+        message.code = code
+        message.values = values
+        return message
+
+
+class InputError(ValueError):
+    """An image or triplet that cannot be used: one sentence on what was wrong and what to do.
+
+    Attributes:
+        message: the sentence.
+        modality: which of the three inputs it concerns, where it concerns one.
+    """
+
+    def __init__(self, code: str, template: str, **values: Any) -> None:
+        self.message = Message(code, template, **values)
+        self.modality: str | None = None
+        super().__init__(self.message)

@@ -1,0 +1,231 @@
+"""`analyse()`: the one path from a triplet and settings to an `Analysis`. Page, HTTP, CLI and exports all call it.
+
+The expensive half (decode, backbone, cosines, predictor, aggregation logits) is cached by image content and weights;
+the cheap half (mix, rank, keep, blend) runs on the CPU, without a lock, on every slider move.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sdtps.cache import ByteLru
+from sdtps.inputs import Fit, Prepared, Source, Triplet, prepare, read_triplet
+from sdtps.messages import Message
+from sdtps.model import Encoded, LoadedModel
+from sdtps.module import Branch, Evidence, Trace
+from sdtps.selection import gumbel_noise, selection_frequency, soft_decision
+from sdtps.types import MODALITIES, Analysis, ModalityTrace, Settings
+from sdtps.variants import Variant, get_variant
+
+CACHE_BYTES = 512 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A triplet after the expensive half, on the CPU: evidence per modality and the `ori` feature (1, 3C)."""
+
+    evidence: dict[str, Evidence]
+    original_feature: Tensor
+
+    @property
+    def bytes(self) -> int:
+        """Memory of its tensors."""
+        return sum(t.numel() * t.element_size() for e in self.evidence.values() for t in _tensors_of(e))
+
+
+_encodings: ByteLru[Encoding] = ByteLru(CACHE_BYTES, lambda e: e.bytes)
+
+
+def encode(model: LoadedModel, prepared: Prepared, variant: Variant, camera: int | None = None) -> Encoding:
+    """The expensive half, from the cache when this content met these weights before.
+
+    Args:
+        model: loaded weights.
+        prepared: the triplet at the model's size.
+        variant: decides what self-attention compares with.
+        camera: camera label for models with a camera embedding.
+    """
+    key = (model.weights.sha256, str(model.device), prepared.sha256, variant.name, camera)
+    encoding = _encodings.get(key)
+    if encoding is not None:
+        return encoding
+    backbone = model.net.backbone
+    images = prepared.tensor(backbone.mean, backbone.std).unsqueeze(1).to(model.device)  # (M, 1, 3, H, W)
+    label = None if camera is None else torch.tensor([camera], device=model.device)
+    with model.lock, torch.inference_mode():
+        encoding = _encodings.get(key)  # another thread may have finished it while this one waited
+        if encoding is None:
+            with model.autocast():
+                encoded = model.net.encode(images, label)
+            encoding = encoding_of(model, encoded, variant)
+            _encodings.put(key, encoding)
+    return encoding
+
+
+def encoding_of(model: LoadedModel, encoded: Encoded, variant: Variant) -> Encoding:
+    """Tokens to evidence, moved to the CPU in fp32."""
+    evidence = model.net.sdtps.evidence(encoded.patches, encoded.global_vectors, variant)
+    feature = model.net.original_feature(encoded).float().cpu()
+    return Encoding({m: _to_cpu(e) for m, e in evidence.items()}, feature)
+
+
+def decide(
+    model: LoadedModel,
+    encoding: Encoding,
+    settings: Settings,
+    notes: tuple[str, ...] = (),
+    missing: frozenset[str] = frozenset(),
+) -> Analysis:
+    """The cheap half: settings to numbers. No backbone, no lock."""
+    variant = get_variant(settings.variant)
+    with torch.inference_mode():
+        traces = {
+            m: model.net.sdtps.decide(
+                e,
+                sparse_ratio=settings.sparse_ratio,
+                aggr_ratio=settings.aggr_ratio,
+                beta=settings.beta,
+                variant=variant,
+            )
+            for m, e in encoding.evidence.items()
+        }
+        scores = torch.cat([traces[m].score for m in MODALITIES])  # (M, N)
+        soft = soft_decision(scores, settings.tau)
+        noise = _noise(settings.seed, settings.draws, scores.shape[1])
+        frequency = selection_frequency(scores, traces[MODALITIES[0]].keep.shape[1], settings.tau, noise)
+        feature = torch.cat([encoding.original_feature, model.net.sdtps_feature(traces)], dim=-1)
+    rows = model.net.sdtps.rows
+    asked = traces[MODALITIES[0]].rows_asked
+    if variant.needs_aggregation and 0 < rows < asked:
+        notes += (
+            Message(
+                "aggregation.clamped",
+                "The ratios ask for {asked} aggregated tokens, but these weights can make {rows}; {rows} are shown.",
+                asked=asked,
+                rows=rows,
+            ),
+        )
+    return Analysis(
+        traces={
+            str(m): _as_numpy(traces[m], encoding.evidence[m], soft[i], frequency[i], m in missing)
+            for i, m in enumerate(MODALITIES)
+        },
+        grid=model.net.backbone.grid,
+        settings=settings,
+        feature=_array(feature),
+        weights=model.weights,
+        notes=notes,
+    )
+
+
+def analyse_triplet(
+    model: LoadedModel, triplet: Triplet, settings: Settings | None = None, *, camera: int | None = None
+) -> Analysis:
+    """`analyse()` for a triplet that was read before."""
+    settings = settings or Settings()
+    variant = get_variant(settings.variant)
+    if lacking := model.net.sdtps.supports(variant):
+        raise ValueError(lacking)
+    size = model.net.backbone.input_size
+    encoding = encode(model, prepare(triplet, size), variant, camera)
+    return decide(model, encoding, settings, triplet.notes(size), triplet.missing)
+
+
+def analyse(
+    model: LoadedModel,
+    rgb: Source | None,
+    nir: Source | None = None,
+    tir: Source | None = None,
+    settings: Settings | None = None,
+    *,
+    fit: Fit | str = Fit.STRETCH,
+    camera: int | None = None,
+) -> Analysis:
+    """From three images to every number.
+
+    Args:
+        model: from `load_model`.
+        rgb: a path, bytes, a PIL image or an array; None for a missing modality.
+        nir: the same, near infrared.
+        tir: the same, thermal.
+        settings: ratios, beta, tau, variant; the defaults if left out.
+        fit: what to do with another shape than the model's: `stretch` or `letterbox`.
+        camera: camera label, for models with a camera embedding.
+
+    Returns:
+        An immutable analysis; `analysis["rgb"].keep` and so on.
+
+    Raises:
+        InputError: an image that cannot be used.
+        ValueError: a variant that these weights cannot run.
+    """
+    return analyse_triplet(model, read_triplet(rgb, nir, tir, fit), settings, camera=camera)
+
+
+def forget(sha256: str | None = None) -> None:
+    """Drop cached encodings: of one set of weights, or all."""
+    _encodings.discard_where(lambda key: sha256 is None or key[0] == sha256)  # type: ignore[index]
+
+
+@lru_cache(maxsize=32)
+def _noise(seed: int, draws: int, patches: int) -> Tensor:
+    """(S, N) Gumbel noise, drawn once per seed so that a slider move changes only what it should."""
+    return gumbel_noise(torch.rand(draws, patches, generator=torch.Generator().manual_seed(seed)))
+
+
+def _tensors_of(evidence: Evidence) -> list[Tensor]:
+    branches = [t for b in evidence.branches for t in (b.predictor, b.logits) if t is not None]
+    maps = [evidence.raw_self, evidence.self_norm, *evidence.raw_cross.values(), *evidence.cross_norm.values()]
+    return [evidence.patches, evidence.global_vector, *maps, *branches]
+
+
+def _to_cpu(evidence: Evidence) -> Evidence:
+    if evidence.patches.device.type == "cpu":
+        return evidence
+    return Evidence(
+        patches=evidence.patches.cpu(),
+        global_vector=evidence.global_vector.cpu(),
+        raw_self=evidence.raw_self.cpu(),
+        raw_cross={o: t.cpu() for o, t in evidence.raw_cross.items()},
+        self_norm=evidence.self_norm.cpu(),
+        cross_norm={o: t.cpu() for o, t in evidence.cross_norm.items()},
+        branches=tuple(
+            Branch(*(None if t is None else t.cpu() for t in (b.predictor, b.logits))) for b in evidence.branches
+        ),
+    )
+
+
+def _array(tensor: Tensor) -> NDArray[Any]:
+    """The first sample as a NumPy array that shares no memory with the cache."""
+    return tensor[0].numpy().copy()
+
+
+def _as_numpy(trace: Trace, evidence: Evidence, soft: Tensor, frequency: Tensor, missing: bool) -> ModalityTrace:
+    def optional(tensor: Tensor | None) -> NDArray[Any] | None:
+        return None if tensor is None else _array(tensor)
+
+    return ModalityTrace(
+        self_attention=_array(trace.self_attention),
+        cross_attention={o: _array(t) for o, t in trace.cross_attention.items()},
+        raw_self_attention=_array(trace.raw_self_attention),
+        raw_cross_attention={o: _array(t) for o, t in trace.raw_cross_attention.items()},
+        predictor=optional(trace.predictor),
+        score=_array(trace.score),
+        keep=_array(trace.keep),
+        drop=_array(trace.drop),
+        mask=_array(trace.mask),
+        soft_mask=soft.numpy().copy(),
+        selection_frequency=frequency.numpy().copy(),
+        aggregation_weights=optional(trace.aggregation_weights),
+        dense_keep=optional(trace.dense_keep),
+        dense_aggregation_weights=optional(trace.dense_aggregation_weights),
+        extra_weights=_array(trace.extra_weights),
+        token_norm=np.linalg.norm(evidence.patches[0].numpy(), axis=-1),
+        pooled=_array(trace.pooled),
+        missing=missing,
+    )

@@ -1,0 +1,238 @@
+"""The records that travel through the program: plain, frozen, NumPy only."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdtps.variants import DEFAULT_VARIANT, get_variant
+
+FloatArray = NDArray[np.float32]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+class Modality(StrEnum):
+    """One of the three cameras; equal to its plain string (`Modality.RGB == "rgb"`)."""
+
+    RGB = "rgb"
+    NIR = "nir"
+    TIR = "tir"
+
+    @property
+    def others(self) -> tuple["Modality", "Modality"]:
+        """The two other modalities, in the reference order (rgb: nir, tir; nir: rgb, tir; tir: rgb, nir)."""
+        first, second = (m for m in Modality if m is not self)
+        return first, second
+
+
+MODALITIES: tuple[Modality, ...] = tuple(Modality)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows and columns of patches. It travels with the tokens and is never guessed from their number."""
+
+    rows: int
+    cols: int
+
+    def __post_init__(self) -> None:
+        if self.rows < 1 or self.cols < 1:
+            raise ValueError(f"A grid needs at least one row and one column, not {self.rows}x{self.cols}.")
+
+    def __iter__(self) -> Iterator[int]:
+        return iter((self.rows, self.cols))
+
+    @property
+    def patches(self) -> int:
+        """N, the number of patches."""
+        return self.rows * self.cols
+
+    def row_col(self, index: int) -> tuple[int, int]:
+        """Row and column of a patch; patches are numbered row by row."""
+        return divmod(index, self.cols)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything a user can change without running the backbone again.
+
+    Attributes:
+        sparse_ratio: share of patches that is kept, in (0, 1]; K = max(1, ceil(N * sparse_ratio)).
+        aggr_ratio: aggregated tokens per kept share, in (0, 1]; N_c = int(N * aggr_ratio * sparse_ratio).
+        beta: weight of the attention maps in the score, in [0, 0.5]; the predictor has 1 - 2 * beta.
+        tau: temperature of the soft decision and of the Gumbel draws, above 0. It never changes the kept set.
+        variant: a name of `sdtps.variants.VARIANTS`.
+        draws: number of Gumbel top-K draws behind the selection frequency.
+        seed: seed of those draws.
+    """
+
+    sparse_ratio: float = 0.5
+    aggr_ratio: float = 0.4
+    beta: float = 0.25
+    tau: float = 1.0
+    variant: str = DEFAULT_VARIANT
+    draws: int = 64
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        get_variant(self.variant)
+        for name in ("sparse_ratio", "aggr_ratio"):
+            if not 0.0 < getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} must lie above 0 and at most at 1, not at {getattr(self, name)}.")
+        if not 0.0 <= self.beta <= 0.5:
+            raise ValueError(f"beta must lie between 0 and 0.5, not at {self.beta}.")
+        if not (self.tau > 0.0 and math.isfinite(self.tau)):
+            raise ValueError(f"tau must be a number above 0, not {self.tau}.")
+        if not 1 <= self.draws <= 100_000:
+            raise ValueError(f"draws must lie between 1 and 100000, not at {self.draws}.")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The settings as plain values, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ModalityTrace:
+    """What SDTPS did with one modality of one triplet. N patches, K kept, N_c aggregated tokens.
+
+    Attributes:
+        self_attention: (N,) cosine with the modality's own global vector, min-max normalised.
+        cross_attention: (N,) per other modality, cosine with its global vector, min-max normalised.
+        raw_self_attention: (N,) the same cosine before normalisation.
+        raw_cross_attention: (N,) per other modality, the same cosine before normalisation.
+        predictor: (N,) learned score in [0, 1], or None where the weights hold no predictor.
+        score: (N,) fused score, by which patches are ranked.
+        keep: (K,) kept patches in descending score order, lowest index first among ties.
+        drop: (N-K,) discarded patches, in the same order.
+        mask: (N,) True where kept.
+        soft_mask: (N,) softmax(score / tau) over the patches: the soft decision without noise.
+        selection_frequency: (N,) share of Gumbel top-K draws at tau that keep the patch.
+        aggregation_weights: (N_c, K) weight of each kept patch in each aggregated token; columns follow `keep`.
+            None where the weights hold no aggregation network.
+        dense_keep: (K,) kept patches of the second branch; only in variants with two branches.
+        dense_aggregation_weights: (N_c, K) weights of the second branch; columns follow `dense_keep`.
+        extra_weights: (N-K,) weight of each discarded patch in the extra token; follows `drop`.
+        token_norm: (N,) L2 norm of each patch token; outliers are known artefacts of ViTs.
+        pooled: (C,) mean of the final tokens.
+        missing: True where the modality was not given and zeros went through the backbone.
+    """
+
+    self_attention: FloatArray
+    cross_attention: Mapping[str, FloatArray]
+    raw_self_attention: FloatArray
+    raw_cross_attention: Mapping[str, FloatArray]
+    predictor: FloatArray | None
+    score: FloatArray
+    keep: IntArray
+    drop: IntArray
+    mask: BoolArray
+    soft_mask: FloatArray
+    selection_frequency: FloatArray
+    aggregation_weights: FloatArray | None
+    dense_keep: IntArray | None
+    dense_aggregation_weights: FloatArray | None
+    extra_weights: FloatArray
+    token_norm: FloatArray
+    pooled: FloatArray
+    missing: bool
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, Mapping):
+                for array in value.values():
+                    array.flags.writeable = False
+                object.__setattr__(self, f.name, MappingProxyType(dict(value)))
+            elif isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    @cached_property
+    def rank(self) -> IntArray:
+        """(N,) place of each patch in the score order, 0 for the best."""
+        rank = np.empty(len(self.score), np.int64)
+        rank[np.concatenate([self.keep, self.drop])] = np.arange(len(rank))
+        return rank
+
+    @property
+    def kept(self) -> int:
+        """K, the number of kept patches."""
+        return len(self.keep)
+
+    @cached_property
+    def aggregation_total(self) -> FloatArray | None:
+        """(N,) total weight that each patch gets over all aggregated tokens; 0 where it is dropped."""
+        if self.aggregation_weights is None:
+            return None
+        total = np.zeros(len(self.score), np.float32)
+        total[self.keep] = self.aggregation_weights.sum(0)
+        if self.dense_keep is not None and self.dense_aggregation_weights is not None:
+            total[self.dense_keep] += self.dense_aggregation_weights.sum(0)
+        return total
+
+
+@dataclass(frozen=True)
+class WeightsReport:
+    """Which weights made a picture, and whether they are all there.
+
+    Attributes:
+        name: file or model name.
+        sha256: hash of the file, or of the values for a model made in memory.
+        trained: False for random weights.
+        loaded: number of tensors taken from the file.
+        missing: tensors that the model has and the file lacks (left at their initial values).
+        unexpected: tensors of the file that the model has no place for.
+        notes: plain sentences about the load (resized, cast, ignored).
+    """
+
+    name: str
+    sha256: str
+    trained: bool
+    loaded: int
+    missing: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def short_hash(self) -> str:
+        """First eight characters of the hash, for captions."""
+        return self.sha256[:8]
+
+    @property
+    def complete(self) -> bool:
+        """True when the model is trained and nothing of it was left at random values."""
+        return self.trained and not self.missing
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One triplet, one set of weights, one set of settings: every number, and where it comes from.
+
+    Attributes:
+        traces: one trace per modality; `analysis["rgb"]` is short for it.
+        grid: rows and columns of the patches.
+        settings: the settings that were asked for.
+        feature: (D,) the re-identification test feature `[ori, sdtps]`, not normalised.
+        weights: report on the weights.
+        notes: plain sentences on what was not done as asked (clamped, scaled, missing).
+    """
+
+    traces: Mapping[str, ModalityTrace]
+    grid: Grid
+    settings: Settings
+    feature: FloatArray
+    weights: WeightsReport
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "traces", MappingProxyType(dict(self.traces)))
+        self.feature.flags.writeable = False
+
+    def __getitem__(self, modality: str) -> ModalityTrace:
+        return self.traces[modality]
