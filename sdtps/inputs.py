@@ -27,8 +27,8 @@ from sdtps.types import MODALITIES
 
 MAX_BYTES = 20 * 1024 * 1024
 MAX_PIXELS = 40_000_000
-FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "MPO")
-SINGLE_FRAME_FORMATS = ("MPO",)  # phones write these: the first picture is the photograph
+FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP")
+PHONE_FORMAT = "MPO"  # a JPEG with further pictures behind the photograph
 WIDE_MIN_ASPECT = 1.0
 ASPECT_TOLERANCE = 1.25
 
@@ -256,7 +256,7 @@ def _decode(image: Image.Image) -> tuple[px.Pixels, list[Message]]:
         raise _too_many_pixels()
     try:
         frames = getattr(image, "n_frames", 1)
-        if frames > 1 and image.format not in SINGLE_FRAME_FORMATS:
+        if frames > 1 and image.format != PHONE_FORMAT:
             raise InputError(
                 "input.animated", "The image holds {frames} frames; save one frame as a PNG first.", frames=frames
             )
