@@ -25,6 +25,7 @@ class ModelConfig:
         global_local: reduce [global, mean patch] to one vector per modality before SDTPS (DeMo's GLOBAL_LOCAL).
         direct: one head on the concatenated globals (DeMo's DIRECT=1), or one per modality.
         sparse_ratio, aggr_ratio, beta, variant: defaults of the SDTPS module.
+        aggregation_rows: aggregated tokens the weights can make; what the ratios ask for by default.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class ModelConfig:
     aggr_ratio: float = Settings.aggr_ratio
     beta: float = Settings.beta
     variant: str = DEFAULT_VARIANT
+    aggregation_rows: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -90,7 +92,13 @@ class ReidModel(nn.Module):
         self.backbone = backbone
         dim = backbone.dim
         self.sdtps = MultiModalSDTPS(
-            dim, backbone.grid.patches, config.sparse_ratio, config.aggr_ratio, config.beta, config.variant
+            dim,
+            backbone.grid.patches,
+            config.sparse_ratio,
+            config.aggr_ratio,
+            config.beta,
+            config.variant,
+            rows=config.aggregation_rows,
         )
         if config.global_local:
             for m in MODALITIES:

@@ -93,6 +93,7 @@ class MultiModalSDTPS(nn.Module):
         tau: temperature of the straight-through decision (`complete-gumbel` while training).
         noise_clamp: clip Gumbel noise to +- this value (the reference later used 5).
         detach_attention: cut the cosines from the gradient; None means what the variant did.
+        rows: aggregated tokens that the weights can make; what the ratios ask for by default.
 
     Example:
         >>> module = MultiModalSDTPS(embed_dim=64, num_patches=128).eval()
@@ -114,6 +115,7 @@ class MultiModalSDTPS(nn.Module):
         tau: float = 1.0,
         noise_clamp: float | None = None,
         detach_attention: bool | None = None,
+        rows: int | None = None,
     ) -> None:
         super().__init__()
         self.embed_dim = embed_dim
@@ -125,20 +127,20 @@ class MultiModalSDTPS(nn.Module):
         self.tau = tau
         self.noise_clamp = noise_clamp
         self.detach_attention = detach_attention
+        if rows is None:
+            rows = aggregated_count(num_patches, aggr_ratio, sparse_ratio)
         for m in MODALITIES:
             for part in self._part_names(m):
-                self.add_module(part, self._new_part(part))
+                self.add_module(part, self._new_part(part, rows))
         self.register_load_state_dict_pre_hook(self._take_shape_of)
 
     def _part_names(self, modality: Modality) -> tuple[str, ...]:
         dual = self.variant.aggregation is Aggregation.DUAL
         return (f"{modality}_sparse", f"{modality}_aggr") + ((f"{modality}_sparse_dense",) if dual else ())
 
-    def _new_part(self, part: str, rows: int | None = None) -> nn.Module:
+    def _new_part(self, part: str, rows: int) -> nn.Module:
         if not part.endswith("_aggr"):
             return TokenSparse(self.embed_dim)
-        if rows is None:
-            rows = aggregated_count(self.num_patches, self.aggr_ratio, self.sparse_ratio)
         dual = self.variant.aggregation is Aggregation.DUAL
         return (DualTokenAggregation if dual else TokenAggregation)(self.embed_dim, rows)
 
@@ -155,9 +157,9 @@ class MultiModalSDTPS(nn.Module):
                     setattr(module, part, None)
                 continue
             last_biases = [v for k, v in state.items() if k.startswith(start + "weight") and k.endswith(".3.bias")]
-            rows = len(last_biases[0]) if last_biases else None
+            rows = len(last_biases[0]) if last_biases else 0
             current = getattr(module, part)
-            if current is None or (rows is not None and rows != current.rows):
+            if current is None or (last_biases and rows != current.rows):
                 like = next(module.parameters(), torch.empty(0))
                 setattr(module, part, module._new_part(part, rows).to(like.device, like.dtype))
 
