@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import timm
 import torch
+import torch.nn.functional as F
 from timm.models.hieradet_sam2 import HieraDet
 from timm.models.vision_transformer import VisionTransformer
 from torch import Tensor, nn
@@ -124,19 +125,27 @@ class AttentionPool(nn.Module):
         return (weights * patches).sum(1)
 
 
+class Stem(NamedTuple):
+    """What the first blocks of a Hiera trunk leave behind; training caches it while they are frozen."""
+
+    tokens: Tensor  # (B, rows, cols, D3) before the trainable blocks
+    skips: Tensor  # (B, N, D1 + D2) stages 1 and 2, averaged over each patch
+
+
 class HieraBackbone(Backbone):
     """Stages 1 to 3 of timm's SAM 2 Hiera, an adapter per modality, and a pool in place of a class token.
 
-    The trunk is made for photographs; each modality's adapter brings its tokens into a space the three share.
+    Stage 3 has one token per 16x16 pixels; stages 1 and 2 are averaged onto the same grid and join it, for they know
+    colour and texture that the deep stage has forgotten. The trunk is made for photographs: each modality's adapter
+    brings its tokens into a space that the three share.
 
     Args:
         trunk: the timm model; its last stage is dropped.
-        input_size: (height, width) of the images; the third stage has one token per 16x16 pixels.
+        input_size: (height, width) of the images.
         pool: learned attention or mean patch.
-        adapter_dim: width of the tokens that leave; 0 leaves the trunk's own as they are.
+        adapter_dim: width of the tokens that leave; 0 leaves stage 3 as it is.
+        trainable_blocks: how many blocks at the end of stage 3 fine-tuning may change.
     """
-
-    stage = 2
 
     def __init__(
         self,
@@ -145,49 +154,62 @@ class HieraBackbone(Backbone):
         input_size: tuple[int, int] = (256, 128),
         pool: Pool = Pool.ATTENTION,
         adapter_dim: int = 0,
+        trainable_blocks: int = 3,
     ) -> None:
         super().__init__()
         if pool is Pool.CLASS:
             raise ValueError("Hiera has no class token; pool by attention or by the mean patch.")
-        last = trunk.stage_ends[self.stage]
-        trunk_dim = trunk.blocks[last].dim_out
+        self.early_ends = trunk.stage_ends[:2]
+        last = trunk.stage_ends[2]
+        widths = [trunk.blocks[i].dim_out for i in (*self.early_ends, last)]
         trunk.blocks = trunk.blocks[: last + 1]
         trunk.head = nn.Identity()
         self.trunk = trunk
+        self.frozen_blocks = max(self.early_ends[1] + 1, last + 1 - trainable_blocks)
         self.input_size = input_size
         self.grid = Grid(input_size[0] // 16, input_size[1] // 16)
-        self.dim = adapter_dim or trunk_dim
+        self.dim = adapter_dim or widths[2]
         self.mean, self.std = trunk.pretrained_cfg["mean"], trunk.pretrained_cfg["std"]
-        self.adapters = nn.ModuleDict({m: adapter(trunk_dim, adapter_dim) for m in MODALITIES})
+        self.adapters = (
+            nn.ModuleDict({m: adapter(sum(widths), adapter_dim) for m in MODALITIES}) if adapter_dim else None
+        )
         learned = pool is Pool.ATTENTION
         self.pools = nn.ModuleDict({m: AttentionPool(self.dim) for m in MODALITIES}) if learned else None
 
-    def features(self, images: Tensor) -> Tensor:
-        """Trunk alone: (B, 3, H, W) to (B, N, trunk dim). What training caches while the trunk is frozen."""
-        maps = self.trunk.forward_intermediates(
-            images, indices=[self.stage], output_fmt="NHWC", intermediates_only=True
-        )
-        tokens: Tensor = maps[0].flatten(1, 2)
-        return tokens
+    def stem(self, images: Tensor) -> Stem:
+        """(B, 3, H, W) images through the blocks that stay frozen."""
+        x = self.trunk._pos_embed(self.trunk.patch_embed(images))  # (B, H/4, W/4, D1)
+        skips = []
+        for i, block in enumerate(self.trunk.blocks[: self.frozen_blocks]):
+            x = block(x)
+            if i in self.early_ends:
+                onto_grid = F.adaptive_avg_pool2d(x.permute(0, 3, 1, 2), (self.grid.rows, self.grid.cols))
+                skips.append(onto_grid.flatten(2).transpose(1, 2))  # (B, N, D1 or D2)
+        return Stem(x, torch.cat(skips, dim=-1))
+
+    def finish(self, stem: Stem) -> Tensor:
+        """The remaining blocks: (B, N, D3), or (B, N, D3 + D1 + D2) where adapters read the early stages."""
+        tokens = self.trunk.blocks[self.frozen_blocks :](stem.tokens).flatten(1, 2)
+        return tokens if self.adapters is None else torch.cat([tokens, stem.skips], dim=-1)
 
     def adapt(self, features: Tensor) -> Tokens:
-        """Adapters and pools: (M, B, N, trunk dim) to tokens."""
-        patches = [self.adapters[m](features[i]) for i, m in enumerate(MODALITIES)]
-        pooled = [
-            p.mean(1) if self.pools is None else self.pools[m](p) for m, p in zip(MODALITIES, patches, strict=True)
-        ]
-        return Tokens(torch.stack(patches), torch.stack(pooled))
+        """Adapters and pools: (M, B, N, D) features to tokens."""
+        patches = features
+        if self.adapters is not None:
+            patches = torch.stack([self.adapters[m](features[i]) for i, m in enumerate(MODALITIES)])
+        if self.pools is None:
+            return Tokens(patches, patches.mean(2))
+        return Tokens(patches, torch.stack([self.pools[m](patches[i]) for i, m in enumerate(MODALITIES)]))
 
     def forward(self, images: Tensor, camera: Tensor | None = None) -> Tokens:
         """See `Backbone.forward`."""
-        return self.adapt(self.features(images.flatten(0, 1)).unflatten(0, images.shape[:2]))
+        features = self.finish(self.stem(images.flatten(0, 1)))
+        return self.adapt(features.unflatten(0, images.shape[:2]))
 
 
-def adapter(trunk_dim: int, dim: int) -> nn.Module:
-    """A modality's adapter: LayerNorm and two linear layers, or nothing at width 0."""
-    if not dim:
-        return nn.Identity()
-    return nn.Sequential(nn.LayerNorm(trunk_dim), nn.Linear(trunk_dim, dim), nn.GELU(), nn.Linear(dim, dim))
+def adapter(width: int, dim: int) -> nn.Sequential:
+    """A modality's adapter: LayerNorm and two linear layers."""
+    return nn.Sequential(nn.LayerNorm(width), nn.Linear(width, dim), nn.GELU(), nn.Linear(dim, dim))
 
 
 def create_backbone(kind: str, name: str, input_size: tuple[int, int] = (256, 128), **options: Any) -> Backbone:

@@ -21,7 +21,7 @@ from sdtps.aggregation import (
 )
 from sdtps.scoring import TokenSparse, at_least_fp32, cosine_attention, fuse, min_max_norm
 from sdtps.selection import Selection, gumbel_noise, kept_count, select_top_k, straight_through
-from sdtps.types import MODALITIES, Modality
+from sdtps.types import MODALITIES, Modality, Settings
 from sdtps.variants import DEFAULT_VARIANT, Aggregation, Decision, Score, Variant, get_variant
 
 
@@ -236,30 +236,20 @@ class MultiModalSDTPS(nn.Module):
             )
         return branches
 
-    def decide(
-        self,
-        evidence: Evidence,
-        *,
-        sparse_ratio: float | None = None,
-        aggr_ratio: float | None = None,
-        beta: float | None = None,
-        variant: Variant | None = None,
-        uniform: Tensor | None = None,
-    ) -> Trace:
-        """Second half, for one modality: score, keep, blend. Reads no module state that is not passed, but defaults.
+    def decide(self, evidence: Evidence, settings: Settings | None = None, uniform: Tensor | None = None) -> Trace:
+        """Second half, for one modality: score, keep, blend.
 
         Args:
             evidence: the first half's record.
-            sparse_ratio: share to keep; the module's own by default, as for the others.
-            aggr_ratio: aggregated tokens per kept share.
-            beta: weight of the attention maps.
-            variant: must be the one the evidence was made for.
+            settings: ratios, beta and variant (the one that the evidence was made for); the module's own by default.
             uniform: (B, N) draws in [0, 1) for the Gumbel noise; new ones by default.
         """
-        variant = variant or self.variant
-        sparse_ratio = self.sparse_ratio if sparse_ratio is None else sparse_ratio
-        aggr_ratio = self.aggr_ratio if aggr_ratio is None else aggr_ratio
-        beta = self.beta if beta is None else beta
+        sparse_ratio, aggr_ratio, beta = (
+            (self.sparse_ratio, self.aggr_ratio, self.beta)
+            if settings is None
+            else (settings.sparse_ratio, settings.aggr_ratio, settings.beta)
+        )
+        variant = self.variant if settings is None else get_variant(settings.variant)
         n = evidence.patches.shape[1]
         k = kept_count(n, sparse_ratio)
         asked = aggregated_count(n, aggr_ratio, sparse_ratio) if variant.needs_aggregation else k
@@ -293,7 +283,7 @@ class MultiModalSDTPS(nn.Module):
             One trace per modality.
         """
         evidence = self.evidence(patches, globals)
-        return {str(m): self.decide(e, uniform=None if uniform is None else uniform[m]) for m, e in evidence.items()}
+        return {str(m): self.decide(e, None, None if uniform is None else uniform[m]) for m, e in evidence.items()}
 
 
 def _score(evidence: Evidence, branch: Branch, beta: float, variant: Variant) -> Tensor:

@@ -84,16 +84,7 @@ def decide(
     """The cheap half: settings to numbers. No backbone, no lock."""
     variant = get_variant(settings.variant)
     with torch.inference_mode():
-        traces = {
-            m: model.net.sdtps.decide(
-                e,
-                sparse_ratio=settings.sparse_ratio,
-                aggr_ratio=settings.aggr_ratio,
-                beta=settings.beta,
-                variant=variant,
-            )
-            for m, e in encoding.evidence.items()
-        }
+        traces = {m: model.net.sdtps.decide(e, settings) for m, e in encoding.evidence.items()}
         scores = torch.cat([traces[m].score for m in MODALITIES])  # (M, N)
         soft = soft_decision(scores, settings.tau)
         noise = _noise(settings.seed, settings.draws, scores.shape[1])

@@ -1,0 +1,5 @@
+"""`python -m sdtps`."""
+
+from sdtps.cli import main
+
+raise SystemExit(main())

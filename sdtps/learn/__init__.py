@@ -1,0 +1,1 @@
+"""What training needs besides the model: cached tokens, sampling, losses, averaging."""

@@ -1,0 +1,167 @@
+"""Where batches come from: cached tokens of a frozen trunk, or pictures of a folder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Tensor
+
+from sdtps.backbone import HieraBackbone, Stem, Tokens
+from sdtps.datasets import Record
+from sdtps.inputs import prepare, read_triplet
+from sdtps.learn.tokens import TokenSet, patch_share
+from sdtps.model import ReidModel
+from sdtps.types import MODALITIES, Grid
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One training batch: tokens, and how much of each patch is the person (B, N) or other people, where known."""
+
+    tokens: Tokens
+    pid: Tensor
+    person: Tensor | None
+    others: Tensor | None
+
+
+class Source(Protocol):
+    """Indexable training data."""
+
+    pid: NDArray[np.int64]
+
+    def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:
+        """The batch at these indices, augmented, through the backbone."""
+
+
+def flip_patches(patches: Tensor, grid: Grid) -> Tensor:
+    """(..., N, D) patches mirrored left to right."""
+    return patches.unflatten(-2, tuple(grid)).flip(-2).flatten(-3, -2)
+
+
+class CachedTokens:
+    """Cached stems; the trunk's last blocks run here, so that fine-tuning can change them.
+
+    Args:
+        tokens: the cache.
+        blank: stem of a missing modality (zeros after normalisation).
+        feature_dropout: dropout on the trunk's features.
+        missing: chance that a modality is left out.
+    """
+
+    def __init__(self, tokens: TokenSet, blank: Stem, feature_dropout: float = 0.1, missing: float = 0.03) -> None:
+        self.tokens = tokens
+        self.pid = tokens.pid
+        self._blank = blank
+        self._dropout = feature_dropout
+        self._missing = missing
+        self._features: Tensor | None = None
+
+    def use_frozen_features(self, net: ReidModel | None) -> None:
+        """Run the trunk's last blocks once for all, while they are frozen, too; None goes back to running them."""
+        self._features = None
+        if net is None:
+            return
+        backbone = _hiera(net)
+        chunks = []
+        with torch.inference_mode():
+            for start in range(0, len(self.tokens), 32):
+                index = np.arange(start, min(start + 32, len(self.tokens)))
+                features = backbone.finish(self.tokens.stem(index))
+                chunks.append(features.unflatten(0, (len(MODALITIES), len(index))).half())
+        self._features = torch.cat(chunks, dim=1).clone()  # (M, n, N, D)
+
+    def features(self, net: ReidModel, index: NDArray[np.int64]) -> Tensor:
+        """(M, b, N, D) features of some triplets."""
+        if self._features is not None:
+            return self._features[:, index].float()
+        features = _hiera(net).finish(self.tokens.stem(index))
+        return features.unflatten(0, (len(MODALITIES), len(index)))
+
+    def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:
+        """See `Source.batch`."""
+        backbone = _hiera(net)
+        features = self.features(net, index).to(device)
+        person, others = (torch.from_numpy(a[index]).float() for a in (self.tokens.person, self.tokens.others))
+        flip = torch.from_numpy(rng.random(len(index)) < 0.5)
+        features = torch.where(flip[:, None, None].to(device), flip_patches(features, backbone.grid), features)
+        person, others = (
+            torch.where(flip[:, None], flip_patches(share.unsqueeze(-1), backbone.grid).squeeze(-1), share)
+            for share in (person, others)
+        )
+        gone = torch.from_numpy(rng.random(features.shape[:2]) < self._missing).to(device)
+        if gone.any():
+            features = torch.where(gone[:, :, None, None], backbone.finish(self._blank), features)
+        features = F.dropout(features, self._dropout, training=net.training)
+        tokens = backbone.adapt(features)
+        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), person.to(device), others.to(device))
+
+
+class FolderImages:
+    """Pictures of a folder, augmented as the reference does: flip, pad and crop, random erasing, per modality.
+
+    Args:
+        records: the triplets.
+        pad: pixels of padding before the random crop.
+        erase: chance of random erasing.
+    """
+
+    def __init__(self, records: Sequence[Record], pad: int = 10, erase: float = 0.5) -> None:
+        self.records = records
+        self.pid = np.unique([r.pid for r in records], return_inverse=True)[1]
+        self._pad, self._erase = pad, erase
+
+    def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:
+        """See `Source.batch`."""
+        backbone = net.backbone
+        images, person = [], []
+        for i in index:
+            record = self.records[i]
+            triplet = prepare(read_triplet(*record.paths), backbone.input_size)
+            stack = triplet.tensor(backbone.mean, backbone.std)
+            # A mask ties the modalities together: they then share flip and crop, and the mask follows.
+            share = None if record.mask is None else _mask(record, backbone.input_size)
+            stack, share = self._augment(stack, share, rng)
+            images.append(stack)
+            person.append(None if share is None else torch.from_numpy(patch_share(share, backbone.grid)).float())
+        tokens = backbone(torch.stack(images, dim=1).to(device))
+        known = None if any(p is None for p in person) else torch.stack([p for p in person if p is not None]).to(device)
+        others = None if known is None else torch.zeros_like(known)
+        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), known, others)
+
+    def _augment(
+        self, stack: Tensor, mask: NDArray[np.bool_] | None, rng: np.random.Generator
+    ) -> tuple[Tensor, NDArray[np.bool_] | None]:
+        height, width = stack.shape[-2:]
+        moves = [(rng.random() < 0.5, *rng.integers(0, 2 * self._pad + 1, 2)) for _ in MODALITIES]
+        if mask is not None:
+            moves = [moves[0]] * len(MODALITIES)
+            flip, top, left = moves[0]
+            padded = np.pad(mask[:, ::-1] if flip else mask, self._pad)
+            mask = padded[top : top + height, left : left + width]
+        out = []
+        for image, (flip, top, left) in zip(stack, moves, strict=True):
+            padded_image = F.pad(image.flip(-1) if flip else image, (self._pad,) * 4)
+            crop = padded_image[:, top : top + height, left : left + width].clone()
+            if rng.random() < self._erase:
+                h, w = (int(side * rng.uniform(0.1, 0.4)) for side in (height, width))
+                y, x = rng.integers(0, height - h), rng.integers(0, width - w)
+                crop[:, y : y + h, x : x + w] = torch.from_numpy(rng.standard_normal((3, h, w)).astype(np.float32))
+            out.append(crop)
+        return torch.stack(out), mask
+
+
+def _mask(record: Record, size: tuple[int, int]) -> NDArray[np.bool_]:
+    assert record.mask is not None
+    with Image.open(record.mask) as image:
+        return np.asarray(image.convert("L").resize(size[::-1], Image.Resampling.NEAREST)) > 127
+
+
+def _hiera(net: ReidModel) -> HieraBackbone:
+    if not isinstance(net.backbone, HieraBackbone):
+        raise TypeError("Cached tokens need a Hiera backbone.")
+    return net.backbone

@@ -1,0 +1,30 @@
+"""Numbers that say how good a selection is. NumPy only; exact definitions in the docstrings."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def auc(positive: NDArray[np.bool_], score: NDArray[np.floating]) -> float:
+    """Area under the ROC curve: the chance that a positive patch scores above a negative one, ties counting half.
+
+    NaN when one of the two kinds is absent.
+    """
+    n1, n0 = int(positive.sum()), int((~positive).sum())
+    if not n1 or not n0:
+        return float("nan")
+    _, group, counts = np.unique(score, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    mean_rank = (last - (counts - 1) / 2)[group]  # 1-based, shared among ties
+    return float((mean_rank[positive].sum() - n1 * (n1 + 1) / 2) / (n1 * n0))
+
+
+def precision(positive: NDArray[np.bool_], keep: NDArray[np.int64]) -> float:
+    """Share of the kept patches that are positive."""
+    return float(positive[keep].mean())
+
+
+def correlation(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:
+    """Pearson correlation of two maps; NaN when one is constant."""
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return float("nan")
+    return float(np.corrcoef(a, b)[0, 1])
