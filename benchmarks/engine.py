@@ -22,7 +22,7 @@ def photos(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     y, x = np.mgrid[0:256, 0:128]
     rng = np.random.default_rng(seed)
     body = 90 * np.exp(-(((x - 64) / 24) ** 2) - ((y - 128) / 80) ** 2)[..., None]
-    rgb, nir, tir = (np.clip(110 + body + rng.normal(0, 30, body.shape[:2] + (3,)), 0, 255) for _ in range(3))
+    rgb, nir, tir = (np.clip(110 + body + rng.normal(0, 30, (256, 128, 3)), 0, 255) for _ in range(3))
     return rgb.astype(np.uint8), nir.astype(np.uint8), tir.astype(np.uint8)
 
 

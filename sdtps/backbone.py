@@ -144,7 +144,7 @@ class HieraBackbone(Backbone):
         input_size: (height, width) of the images.
         pool: learned attention or mean patch.
         adapter_dim: width of the tokens that leave; 0 leaves stage 3 as it is.
-        trainable_blocks: how many blocks at the end of stage 3 fine-tuning may change.
+        trainable_blocks: how many blocks at the end of stage 3 training on cached tokens may change.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class HieraBackbone(Backbone):
         input_size: tuple[int, int] = (256, 128),
         pool: Pool = Pool.ATTENTION,
         adapter_dim: int = 0,
-        trainable_blocks: int = 3,
+        trainable_blocks: int = 0,
     ) -> None:
         super().__init__()
         if pool is Pool.CLASS:

@@ -208,8 +208,8 @@ class MultiModalSDTPS(nn.Module):
         keys, others = tokens, {str(o): globals_[o] for o in m.others}
         if detach:
             keys, own, others = keys.detach(), own.detach(), {o: g.detach() for o, g in others.items()}
-        raw_self = cosine_attention(keys, own)  # (B, N)
-        raw_cross = {o: cosine_attention(keys, g) for o, g in others.items()}
+        raw_self, *cosines = cosine_attention(keys, own, *others.values())  # (B, N) each
+        raw_cross = dict(zip(others, cosines, strict=True))
         if variant.detach_tokens:
             tokens = tokens.detach()
         return Evidence(

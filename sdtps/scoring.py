@@ -34,18 +34,19 @@ def at_least_fp32(x: Tensor) -> Tensor:
     return x if x.dtype in (torch.float32, torch.float64) else x.float()
 
 
-def cosine_attention(patches: Tensor, vector: Tensor) -> Tensor:
-    """Cosine of every patch with one vector per sample.
+def cosine_attention(patches: Tensor, *vectors: Tensor) -> tuple[Tensor, ...]:
+    """Cosine of every patch with each of some vectors.
 
     Args:
         patches: (B, N, C) patch tokens, not normalised.
-        vector: (B, C) a global vector.
+        vectors: (B, C) each, global vectors.
 
     Returns:
-        (B, N) cosines in [-1, 1].
+        (B, N) cosines in [-1, 1] for each vector.
     """
+    directions = F.normalize(patches, dim=-1)
     # A row-wise sum, not a matmul: equal patches must get equal bits, or min-max blows rounding up to full scale.
-    return (F.normalize(patches, dim=-1) * F.normalize(vector, dim=-1).unsqueeze(1)).sum(-1)
+    return tuple((directions * F.normalize(v, dim=-1).unsqueeze(1)).sum(-1) for v in vectors)
 
 
 def min_max_norm(scores: Tensor) -> Tensor:

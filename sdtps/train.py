@@ -45,11 +45,11 @@ def open_source(recipe: Recipe, quiet: bool = False) -> Source:
     paths = []
     spec = recipe.synthetic
     for seed in tqdm(spec.seeds, desc="tokens", unit="world", disable=quiet):
-        path = folder / f"{seed}-0-{spec.ids}x{spec.views}.npz"
+        path = folder / f"{seed}-{spec.ids}x{spec.views}-block{backbone.frozen_blocks}.npz"
         if not path.exists():
             cache_synthetic(backbone, seed, spec.ids, spec.views).save(path)
         paths.append(path)
-    with torch.inference_mode():
+    with torch.no_grad():  # not inference mode: the trainable blocks run on it
         blank = backbone.stem(torch.zeros(1, 3, *backbone.input_size))
     return CachedTokens(TokenSet.load(paths), blank)
 
@@ -138,14 +138,13 @@ class Trainer:
     def run(self) -> Path:
         """All phases that are still to do; returns the checkpoint of the averaged weights."""
         first = 0
-        with (self.out / "log.csv").open("a" if self.step else "w", newline="") as stream:
+        with (self.out / "log.csv").open("a" if self.step else "w", newline="", buffering=1) as stream:
             log = csv.writer(stream)
             if not self.step:
                 log.writerow(["step", "seconds", "total", "identity", "foreground", "token", "maps"])
             for number, phase in enumerate(self.recipe.phases):
                 if self.step < first + phase.steps:
                     self._run_phase(phase, number, first, log)
-                    stream.flush()
                 first += phase.steps
         final = self.average.module
         assert isinstance(final, ReidModel)
@@ -158,8 +157,6 @@ class Trainer:
     def _run_phase(self, phase: Phase, number: int, first: int, log: Any) -> None:
         skip = self.step - first
         _freeze(self.net, phase)
-        if isinstance(self.source, CachedTokens):
-            self.source.use_frozen_features(None if phase.backbone_lr else self.net)
         groups = parameter_groups(self.net, self.calibration, phase)
         optimiser = torch.optim.AdamW(groups, weight_decay=self.recipe.weight_decay)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: _warm_cosine(s + skip, phase))

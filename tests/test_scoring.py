@@ -13,13 +13,14 @@ def test_norm_is_per_sample():
 
 
 def test_zero_vectors_have_cosine_zero():
-    assert torch.count_nonzero(cosine_attention(torch.zeros(1, 4, 8), torch.ones(1, 8))) == 0
+    (cosines,) = cosine_attention(torch.zeros(1, 4, 8), torch.ones(1, 8))
+    assert torch.count_nonzero(cosines) == 0
 
 
 def test_equal_patches_get_equal_bits():
     torch.manual_seed(0)
     row = torch.randn(1, 1, 513)
-    cosines = cosine_attention(row.expand(1, 131, 513).contiguous(), torch.randn(1, 513))
+    (cosines,) = cosine_attention(row.expand(1, 131, 513).contiguous(), torch.randn(1, 513))
     assert cosines.unique().numel() == 1
 
 

@@ -8,11 +8,13 @@ from torch import Tensor
 
 from sdtps.model import Encoded, Prediction
 from sdtps.module import Trace
+from sdtps.selection import gather_tokens
 from sdtps.types import MODALITIES
 
 LABEL_SMOOTHING = 0.1
 OTHER_PEOPLE = 0.8  # how much of a foreground patch a bystander makes
 TYPICAL_TEMPERATURE = 0.1
+TYPICAL_PATCHES = 48  # asked per picture and step; the others get their turn
 
 
 def batch_hard_triplet(feature: Tensor, pid: Tensor) -> Tensor:
@@ -86,17 +88,19 @@ def typicality_loss(
     people, own = pid.unique(return_inverse=True)
     centres = {m: F.normalize(_mean_by(F.normalize(encoded.global_vectors[m], dim=-1), own, len(people)), dim=-1)
                for m in MODALITIES}  # fmt: skip
-    labels = own[:, None].expand(person.shape)  # (B, N)
+    asked = torch.rand(person.shape, device=person.device).argsort(dim=1)[:, :TYPICAL_PATCHES]  # (B, A)
+    person = person.gather(1, asked)
+    labels = own[:, None].expand(person.shape)
     contrastive, maps = [], []
     for m in MODALITIES:
-        tokens = F.normalize(encoded.patches[m], dim=-1)
+        tokens = F.normalize(gather_tokens(encoded.patches[m], asked), dim=-1)
         for o in MODALITIES:
             weight = 0.5 if o is m else 0.25
-            logits = tokens @ centres[o].T / TYPICAL_TEMPERATURE  # (B, N, people)
+            logits = tokens @ centres[o].T / TYPICAL_TEMPERATURE  # (B, A, people)
             wrong = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none").view(person.shape)
             contrastive.append(weight * (wrong * person).sum() / person.sum().clamp(min=1))
             certainty = (-wrong.detach()).exp()
-            cosine = traces[m].raw_self_attention if o is m else traces[m].raw_cross_attention[o]
+            cosine = (traces[m].raw_self_attention if o is m else traces[m].raw_cross_attention[o]).gather(1, asked)
             target = person * (1 - emphasis + emphasis * certainty)
             maps.append(weight * F.binary_cross_entropy_with_logits(calibration(cosine, int(o is not m)), target))
     return torch.stack(contrastive).sum() / 3, torch.stack(maps).sum() / 3

@@ -44,61 +44,41 @@ def flip_patches(patches: Tensor, grid: Grid) -> Tensor:
 
 
 class CachedTokens:
-    """Cached stems; the trunk's last blocks run here, so that fine-tuning can change them.
+    """Cached stems; the trunk's trainable blocks, if it has some, run here.
 
     Args:
         tokens: the cache.
         blank: stem of a missing modality (zeros after normalisation).
-        feature_dropout: dropout on the trunk's features.
+        channel_dropout: chance that a channel of a picture's features is left out.
         missing: chance that a modality is left out.
     """
 
-    def __init__(self, tokens: TokenSet, blank: Stem, feature_dropout: float = 0.1, missing: float = 0.03) -> None:
+    def __init__(self, tokens: TokenSet, blank: Stem, channel_dropout: float = 0.1, missing: float = 0.03) -> None:
         self.tokens = tokens
         self.pid = tokens.pid
         self._blank = blank
-        self._dropout = feature_dropout
+        self._dropout = channel_dropout
         self._missing = missing
-        self._features: Tensor | None = None
-
-    def use_frozen_features(self, net: ReidModel | None) -> None:
-        """Run the trunk's last blocks once for all, while they are frozen, too; None goes back to running them."""
-        self._features = None
-        if net is None:
-            return
-        backbone = _hiera(net)
-        chunks = []
-        with torch.inference_mode():
-            for start in range(0, len(self.tokens), 32):
-                index = np.arange(start, min(start + 32, len(self.tokens)))
-                features = backbone.finish(self.tokens.stem(index))
-                chunks.append(features.unflatten(0, (len(MODALITIES), len(index))).half())
-        self._features = torch.cat(chunks, dim=1).clone()  # (M, n, N, D)
 
     def features(self, net: ReidModel, index: NDArray[np.int64]) -> Tensor:
         """(M, b, N, D) features of some triplets."""
-        if self._features is not None:
-            return self._features[:, index].float()
         features = _hiera(net).finish(self.tokens.stem(index))
         return features.unflatten(0, (len(MODALITIES), len(index)))
 
     def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:
         """See `Source.batch`."""
         backbone = _hiera(net)
-        features = self.features(net, index).to(device)
-        person, others = (torch.from_numpy(a[index]).float() for a in (self.tokens.person, self.tokens.others))
-        flip = torch.from_numpy(rng.random(len(index)) < 0.5)
-        features = torch.where(flip[:, None, None].to(device), flip_patches(features, backbone.grid), features)
-        person, others = (
-            torch.where(flip[:, None], flip_patches(share.unsqueeze(-1), backbone.grid).squeeze(-1), share)
-            for share in (person, others)
-        )
-        gone = torch.from_numpy(rng.random(features.shape[:2]) < self._missing).to(device)
-        if gone.any():
-            features = torch.where(gone[:, :, None, None], backbone.finish(self._blank), features)
-        features = F.dropout(features, self._dropout, training=net.training)
-        tokens = backbone.adapt(features)
-        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), person.to(device), others.to(device))
+        features = self.features(net, index)
+        shares = torch.from_numpy(np.stack([self.tokens.person[index], self.tokens.others[index]])).float()  # (2, b, N)
+        flip = torch.from_numpy(np.flatnonzero(rng.random(len(index)) < 0.5))
+        features[:, flip] = flip_patches(features[:, flip], backbone.grid)
+        shares[:, flip] = flip_patches(shares[:, flip].unsqueeze(-1), backbone.grid).squeeze(-1)
+        for m, b in np.argwhere(rng.random(features.shape[:2]) < self._missing):
+            features[m, b] = backbone.finish(self._blank)[0]
+        # Whole channels, not single values: a thousandth of the random numbers, and neighbours agree.
+        features = features * F.dropout(torch.ones_like(features[:, :, :1]), self._dropout, training=net.training)
+        person, others = shares.to(device)
+        return Batch(backbone.adapt(features.to(device)), torch.from_numpy(self.pid[index]).to(device), person, others)
 
 
 class FolderImages:

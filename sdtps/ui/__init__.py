@@ -1,0 +1,14 @@
+"""The web page: everything that knows Gradio, and the scripts and styles it serves."""
+
+import os
+import tempfile
+from pathlib import Path
+
+LOCAL_HOSTS = "localhost,127.0.0.1,::1"
+
+# Gradio reads these when it is imported, so they are set before any module of this package can import it:
+# no telemetry, local addresses past any proxy, and temporary files in a folder of our own.
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+for _name in ("NO_PROXY", "no_proxy"):
+    os.environ[_name] = ",".join(filter(None, [os.environ.get(_name), LOCAL_HOSTS]))
+os.environ.setdefault("GRADIO_TEMP_DIR", str(Path(tempfile.gettempdir()) / "sdtps-lens"))

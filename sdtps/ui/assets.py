@@ -1,0 +1,61 @@
+"""The page's scripts, styles and texts, read from `static/` and joined without a bundler.
+
+Each script is a plain file of functions with one responsibility. They share one function scope and are joined in the
+order below, so that the same text runs inside Gradio and in a self-contained page.
+"""
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+STATIC = Path(__file__).parent / "static"
+LANGUAGES = ("en", "zh")
+SCRIPTS = (
+    "dom.js",
+    "i18n.js",
+    "arrays.js",
+    "colormap.js",
+    "permalink.js",
+    "requester.js",
+    "paint.js",
+    "columns.js",
+    "grid.js",
+    "hover.js",
+    "matrix.js",
+    "controls.js",
+    "display.js",
+    "zones.js",
+    "sources.js",
+    "header.js",
+    "lens.js",
+)
+GRADIO_SCRIPT = "gradio.js"
+
+
+def read_static(name: str) -> str:
+    """The text of a file in `static/`."""
+    return (STATIC / name).read_text(encoding="utf-8")
+
+
+@lru_cache
+def lens_script() -> str:
+    """All scripts; they define `mountLens(root, config, server)`."""
+    return "'use strict';\n" + "\n".join(read_static(name) for name in SCRIPTS)
+
+
+@lru_cache
+def gradio_script() -> str:
+    """The same, started inside a Gradio HTML component."""
+    return lens_script() + "\n" + read_static(GRADIO_SCRIPT)
+
+
+@lru_cache
+def styles() -> str:
+    """The style sheet."""
+    return read_static("lens.css")
+
+
+@lru_cache
+def texts() -> dict[str, dict[str, str]]:
+    """Every sentence of the page, by language and key."""
+    return {language: json.loads(read_static(f"texts.{language}.json")) for language in LANGUAGES}

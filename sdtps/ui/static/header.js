@@ -1,0 +1,51 @@
+// Name, weights, variant, language and theme; the banner when the weights are not what they should be.
+
+function makeHeader(config, i18n, state, onModel, onVariant) {
+  const weights = h('select.lens-weights', { 'data-t-aria': 'weights', 'data-choice': 'weights', onchange: () => onModel(weights.value) });
+  const single = h('span.lens-weights-name');
+  const hash = h('code.lens-hash');
+  const stateOfWeights = h('span.lens-badge');
+  const variant = h('select', { 'data-t-aria': 'variant', 'data-choice': 'variant', onchange: () => onVariant(variant.value) });
+  const language = h('button.lens-plain', {
+    type: 'button', 'data-choice': 'language', 'data-t': 'language.other',
+    onclick: () => { const next = i18n.language === 'en' ? 'zh' : 'en'; remember({ language: next }); i18n.use(next); },
+  });
+  const theme = h('button.lens-plain', {
+    type: 'button', 'data-choice': 'theme', 'data-t-aria': 'theme', 'data-t-title': 'theme',
+    onclick: () => remember({ theme: document.body.classList.toggle('dark') ? 'dark' : 'light' }),
+  }, '◐');
+  const several = config.models.length > 1;
+  const node = h('header.lens-header', {},
+    h('h1', {}, 'SDTPS ', h('b', {}, 'Lens')),
+    h('div.lens-fact', {}, h('span.lens-key', { 'data-t': 'weights' }), several ? weights : single, hash, stateOfWeights),
+    h('div.lens-fact', {}, h('span.lens-key', { 'data-t': 'variant' }), variant),
+    h('p.lens-variant-text'),
+    h('div.lens-header-end', {}, language, theme));
+  const banner = h('div.lens-banner', { role: 'status', hidden: true });
+
+  function refresh() {
+    const model = config.models.find((m) => m.id === state.weights);
+    const card = model.weights;
+    single.textContent = card.name;
+    single.title = card.name;
+    hash.textContent = card.hash;
+    hash.title = card.sha256;
+    stateOfWeights.textContent = i18n.t(card.complete ? 'weights.trained' : card.trained ? 'weights.partial' : 'weights.random');
+    stateOfWeights.classList.toggle('lens-warn', !card.complete);
+    weights.replaceChildren(...config.models.map((m) => h('option', { value: m.id, selected: m === model }, m.weights.name)));
+    variant.replaceChildren(...config.variants.map((v) => {
+      const lacking = model.lacking[v.name];
+      const reason = lacking && (i18n.language === 'en' ? lacking : i18n.t('note.variant.lacking', { name: v.name }));
+      return h('option', {
+        value: v.name, selected: v.name === state.settings.variant, disabled: Boolean(lacking), title: reason || '',
+      }, reason ? `${v.name} — ${reason}` : `${v.name} (${v.label})`);
+    }));
+    const chosen = config.variants.find((v) => v.name === state.settings.variant);
+    const summary = i18n.language === 'en' ? chosen.summary : i18n.t(`variant.${chosen.name}`);
+    node.querySelector('.lens-variant-text').textContent = summary;
+    node.querySelector('.lens-variant-text').title = summary;
+    banner.hidden = card.complete;
+    banner.textContent = card.trained ? i18n.t('banner.partial', { missing: card.missing }) : i18n.t('banner.random');
+  }
+  return { node, banner, refresh };
+}

@@ -1,0 +1,234 @@
+// The whole page: builds the parts, keeps the state, asks the server, paints. `server` has stage, analyse and decide.
+
+function mountLens(root, config, server) {
+  const link = readLink(config);
+  const memory = remembered();
+  const asked = new URLSearchParams(location.search).get('lang') || memory.language;
+  const i18n = makeTranslator(config.texts, chooseLanguage(config.texts, asked));
+  const themeInLink = new URLSearchParams(location.search).has('__theme');
+  if (memory.theme && !themeInLink) document.body.classList.toggle('dark', memory.theme === 'dark');
+  const tables = makeColourMaps(config.colour_tables);
+  const state = {
+    settings: link.settings,
+    display: link.display,
+    weights: link.weights,
+    fit: link.fit,
+    leaveOut: new Set(link.leaveOut),
+    example: link.example,
+    sources: { rgb: null, nir: null, tir: null },
+    photos: {},
+    token: null,
+    key: null,
+  };
+  let analysis = null;
+  let confirmed = null; // what was chosen for the analysis on screen
+
+  const heads = COLUMNS.map(makeColumnHead);
+  const chooser = makeTokenChooser(chooseToken, openMatrix);
+  heads[COLUMNS.findIndex((column) => column.panel === 'aggregation')].extra.append(chooser.node);
+  const grid = makeGrid(i18n, heads);
+  const dialog = makeMatrixDialog(i18n, chooseToken);
+  const readout = h('div.lens-readout', { 'aria-live': 'polite', 'data-t-aria': 'readout' });
+  const hover = makeHover(grid, readout, i18n, () => analysis);
+  const controls = makeControls(config, i18n, changeSetting, resetAll);
+  const sources = makeSources(config, i18n, server, state, analyse);
+  const display = makeDisplay(i18n, state.display, () => { paint(); saveLink(); });
+  const header = makeHeader(config, i18n, state, changeModel, changeVariant);
+  const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
+    h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
+  const empty = h('div.lens-empty', { hidden: true }, h('h2', { 'data-t': 'empty.title' }), h('p', { 'data-t': 'empty.text' }));
+  const main = h('main.lens-main', {}, controls.node, grid.tabs,
+    h('div.lens-area', {}, progress, grid.node, empty), readout);
+  const page = h('div.lens', {}, header.node, header.banner,
+    h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, display.node), main), dialog.node);
+  root.replaceChildren(page);
+
+  const saveLink = afterwards(() => writeLink(config, state), LINK_DELAY);
+  const currentModel = () => config.models.find((model) => model.id === state.weights);
+  // The variant that was asked for, or else the one the weights were made for.
+  const possibleVariant = () => {
+    const { lacking, variant } = currentModel();
+    const names = [state.settings.variant, variant, ...config.variants.map((v) => v.name)];
+    return names.find((name) => !lacking[name]) || variant;
+  };
+  const wantsMatrix = () => state.token !== null || dialog.node.open;
+
+  const askDecide = latestWins(
+    async (request) => (await server.decide(request)) || unreachable(),
+    async (answer, request) => {
+      if (request.key !== state.key) return;
+      if (answer.error) {
+        if (answer.expired && answer.expired.length) analyse();
+        else sources.complain([{ zone: null, note: answer.error }]);
+        return;
+      }
+      analysis = unpackAnalysis(answer, analysis);
+      shown();
+    },
+  );
+
+  const askAnalyse = latestWins(
+    async () => {
+      busy(true);
+      const answer = (await server.analyse(analyseRequest())) || unreachable();
+      if (answer.expired && answer.expired.length && await sources.restage(answer.expired)) {
+        return (await server.analyse(analyseRequest())) || unreachable();
+      }
+      return answer;
+    },
+    async (answer, _, more) => {
+      if (!more) busy(false);
+      if (answer.error) {
+        if (!more) goBack();
+        sources.complain([{ zone: answer.zone, note: answer.error }]);
+        return;
+      }
+      if (!more) confirmed = choices();
+      analysis = await loadPhotos(unpackAnalysis(answer, null));
+      for (const cell of grid.cells) cell.painted = '';
+      state.key = answer.key;
+      state.photos = Object.fromEntries(MODALITIES.map((m) => [m, analysis.modalities[m].packed.photo]));
+      if (!more) confirmed.photos = state.photos;
+      sources.refresh();
+      layout();
+      shown();
+      if (JSON.stringify(answer.settings) !== JSON.stringify(state.settings)) decide();
+    },
+  );
+
+  function analyseRequest() {
+    return {
+      pictures: sources.pictures(),
+      leave_out: [...state.leaveOut],
+      fit: state.fit,
+      weights: state.weights,
+      settings: state.settings,
+      matrix: wantsMatrix(),
+    };
+  }
+
+  const choices = () => ({
+    example: state.example, sources: state.sources, leaveOut: new Set(state.leaveOut),
+    fit: state.fit, weights: state.weights, variant: state.settings.variant, photos: state.photos,
+  });
+
+  // A refused triplet leaves the previous picture, and the controls must say what that picture is.
+  function goBack() {
+    if (!confirmed) return;
+    const { variant, ...rest } = confirmed;
+    Object.assign(state, rest, { leaveOut: new Set(rest.leaveOut) });
+    state.settings.variant = variant;
+    sources.setFit(state.fit);
+    header.refresh();
+    saveLink();
+  }
+
+  function analyse() {
+    saveLink();
+    state.photos = {};
+    sources.refresh();
+    header.refresh();
+    if (Object.values(state.sources).every((source) => source === null)) return;
+    askAnalyse(null);
+  }
+
+  function decide() {
+    if (state.key) askDecide({ key: state.key, settings: { ...state.settings }, matrix: wantsMatrix() });
+  }
+
+  function changeSetting(name, value) {
+    state.settings[name] = value;
+    decide();
+    saveLink();
+  }
+
+  function resetAll() {
+    for (const { name } of SLIDERS) state.settings[name] = config.defaults[name];
+    controls.set(state.settings);
+    decide();
+    saveLink();
+  }
+
+  function changeVariant(name) {
+    state.settings.variant = name;
+    analyse();
+  }
+
+  function changeModel(id) {
+    state.weights = id;
+    state.settings.variant = possibleVariant();
+    analyse();
+  }
+
+  function chooseToken(token) {
+    state.token = token;
+    decide();
+    if (token === null) paint();
+  }
+
+  function openMatrix() {
+    if (!analysis || !analysis.counts.tokens) return;
+    dialog.node.showModal();
+    decide();
+  }
+
+  function busy(yes) {
+    progress.hidden = !yes;
+    grid.node.setAttribute('aria-busy', String(yes));
+  }
+
+  // After new numbers: everything that shows them.
+  function shown() {
+    const { tokens } = analysis.counts;
+    if (state.token !== null && state.token >= tokens) state.token = tokens ? tokens - 1 : null;
+    paint();
+    heads.forEach((head) => head.useVariant(analysis.settings.variant));
+    controls.explain(analysis);
+    sources.setNotes(analysis.notes.filter((note) => note.code !== 'aggregation.clamped'));
+    if (dialog.node.open) dialog.update(analysis, state, tables);
+    grid.node.dataset.settings = JSON.stringify(analysis.settings);
+  }
+
+  function paint() {
+    const colours = cssGradient(tables[state.display.colormap]);
+    if (page.style.getPropertyValue('--colours') !== colours) page.style.setProperty('--colours', colours);
+    if (!analysis) return;
+    for (const cell of grid.cells) paintCell(cell, analysis, state, tables, i18n);
+    chooser.update(analysis.counts.tokens, state.token, i18n);
+    hover.show();
+  }
+
+  function layout() {
+    const shape = analysis ? analysis.grid : currentModel().grid;
+    empty.hidden = analysis !== null || state.example !== null;
+    const top = main.querySelector('.lens-area').getBoundingClientRect().top + window.scrollY;
+    const area = {
+      width: main.clientWidth - 2 * CELL_GAP,
+      height: window.innerHeight - top - readout.offsetHeight - CELL_GAP,
+    };
+    if (fitGrid(grid, area, shape)) paint();
+  }
+
+  function retranslate() {
+    document.documentElement.lang = i18n.language === 'zh' ? 'zh-CN' : 'en';
+    i18n.apply(page);
+    header.refresh();
+    sources.refresh();
+    controls.explain(analysis);
+    paint();
+    hover.show();
+  }
+
+  i18n.onChange(retranslate);
+  new ResizeObserver(layout).observe(main);
+  window.addEventListener('resize', layout);
+  controls.set(state.settings);
+  state.settings.variant = possibleVariant();
+  retranslate();
+  layout();
+  if (state.example) {
+    state.sources = Object.fromEntries(MODALITIES.map((m) => [m, { example: state.example }]));
+    analyse();
+  }
+  return { state, current: () => analysis };
+}

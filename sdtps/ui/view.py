@@ -1,0 +1,47 @@
+"""The one component of the page: Gradio carries messages, our scripts draw."""
+
+from typing import Any
+
+import gradio as gr
+from gradio.data_classes import DataWithFiles
+
+from sdtps import panels
+from sdtps.ui import assets
+from sdtps.ui.workbench import Workbench
+
+
+def lens_view(workbench: Workbench) -> gr.HTML:
+    """Zones, sliders and the grid; the value is the JSON text of the last analysis.
+
+    A function, not a subclass: Gradio writes a stub file beside the source of every component class.
+
+    Args:
+        workbench: answers the page.
+    """
+
+    def stage(data: object) -> dict[str, Any]:
+        # Files arrive as bytes in the request: the browser never names a path on this machine.
+        if not isinstance(data, DataWithFiles) or len(data.files) != 1:
+            return workbench.stage(None, None)
+        return workbench.stage(data.data.get("slot"), data.files[0][1])
+
+    def decide(data: object) -> dict[str, Any]:
+        return workbench.decide(data)
+
+    return gr.HTML(
+        "",
+        # A template without ${value}: otherwise every analysis would wipe the canvases.
+        html_template='<div class="lens-root"></div>',
+        js_on_load=assets.gradio_script(),
+        apply_default_css=False,
+        server_functions=[stage, decide],
+        elem_id="lens",
+        lens_config=page_config(workbench),
+        lens_css=assets.styles(),
+    )
+
+
+def page_config(workbench: Workbench) -> dict[str, Any]:
+    """Everything the scripts need besides a triplet; a self-contained page embeds the same."""
+    tables = {name: panels.pack_bytes(panels.colour_table(name)) for name in panels.COLOUR_MAPS}
+    return workbench.config() | {"texts": assets.texts(), "colour_tables": tables, "panels": list(panels.PANELS)}

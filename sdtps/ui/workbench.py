@@ -1,0 +1,232 @@
+"""What the page asks of the engine: stage an upload, analyse a triplet, move a slider. No Gradio in here.
+
+A browser holds only keys. Pictures and prepared triplets live in caches bounded in bytes; when one has fallen out, the
+answer says so and the page sends the file again.
+"""
+
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from sdtps import panels
+from sdtps.cache import ByteLru
+from sdtps.inputs import MAX_BYTES, Picture, Prepared, Triplet, prepare, read_picture, read_wide
+from sdtps.messages import InputError, Message
+from sdtps.model import LoadedModel
+from sdtps.pipeline import decide, encode
+from sdtps.types import MODALITIES, Settings
+from sdtps.ui.examples import Example
+from sdtps.ui.requests import (
+    RANGES,
+    SLOTS,
+    WIDE,
+    AnalyseRequest,
+    Refusal,
+    malformed,
+    parse_analyse,
+    parse_decide,
+)
+from sdtps.variants import get_variant
+
+PICTURE_BYTES = 256 * 1024 * 1024
+PREPARED_BYTES = 64 * 1024 * 1024
+PREVIEW_SIZE = (128, 128)
+DECODERS = 2  # a picture of 40 megapixels takes 160 MB while it is decoded
+USES_OPENMP = "OpenMP" in torch.__config__.parallel_info()
+
+Payload = dict[str, Any]
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Open:
+    """A triplet that was analysed: what a slider move needs to answer."""
+
+    model: LoadedModel
+    prepared: Prepared
+    notes: tuple[str, ...]
+    missing: frozenset[str]
+
+    @property
+    def bytes(self) -> int:
+        """Memory of its pixels."""
+        return sum(p.nbytes for p in self.prepared.pixels.values() if p is not None)
+
+
+class Workbench:
+    """The page's server side.
+
+    Args:
+        models: the loaded weights; the first is the default.
+        examples: the shipped triplets by name.
+        picture_bytes: budget for uploads that are waiting to be analysed.
+        prepared_bytes: budget for analysed triplets.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[LoadedModel],
+        examples: Mapping[str, Example],
+        picture_bytes: int = PICTURE_BYTES,
+        prepared_bytes: int = PREPARED_BYTES,
+    ) -> None:
+        self.models = {m.weights.short_hash: m for m in models}
+        self.examples = dict(examples)
+        self._pictures: ByteLru[Picture] = ByteLru(picture_bytes, lambda p: p.pixels.nbytes)
+        self._decoding = threading.BoundedSemaphore(DECODERS)
+        self._open: ByteLru[Open] = ByteLru(prepared_bytes, lambda o: o.bytes)
+
+    def config(self) -> Payload:
+        """What the page needs to know before the first triplet."""
+        return {
+            "models": [self._model_card(key, m) for key, m in self.models.items()],
+            "variants": panels.variant_cards(),
+            "examples": [{"name": e.name, "title": e.title, "thumbnail": e.thumbnail} for e in self.examples.values()],
+            "defaults": panels.shown_settings(Settings()),
+            "ranges": RANGES,
+            "max_bytes": MAX_BYTES,
+        }
+
+    def stage(self, slot: object, content: object) -> Payload:
+        """Validate one uploaded file; keep its picture (three for a wide image) and hand back keys and previews."""
+        return _answer(lambda: self._stage(slot, content), slot if slot in SLOTS else None)
+
+    def analyse(self, data: object) -> Payload:
+        """From a triplet to everything the page draws."""
+        return _answer(lambda: self._analyse(parse_analyse(data)))
+
+    def decide(self, data: object) -> Payload:
+        """From new settings to what they change."""
+        return _answer(lambda: self._decide(data))
+
+    def _stage(self, slot: object, content: object) -> Payload:
+        if slot not in SLOTS or not isinstance(content, bytes):
+            raise malformed()
+        with self._decoding:
+            pictures = read_wide(content).pictures if slot == WIDE else {str(slot): read_picture(content)}
+        return {"pictures": {m: self._keep(p) for m, p in pictures.items() if p is not None}}
+
+    def _keep(self, picture: Picture) -> Payload:
+        token = secrets.token_urlsafe(16)
+        self._pictures.put(token, picture)
+        height, width = picture.size
+        scale = min(1.0, PREVIEW_SIZE[0] / height, PREVIEW_SIZE[1] / width)
+        small = picture.fitted((max(1, round(height * scale)), max(1, round(width * scale))))
+        return {
+            "token": token,
+            "preview": panels.photo_url(small),
+            "size": [height, width],
+            "notes": [panels.as_note(n) for n in picture.notes],
+        }
+
+    def _analyse(self, request: AnalyseRequest) -> Payload:
+        model = self._model(request.weights)
+        lacking = model.net.sdtps.supports(get_variant(request.settings.variant))
+        if lacking:
+            raise Refusal(Message("variant.lacking", "{why}", why=lacking, name=request.settings.variant))
+        triplet = self._triplet(request)
+        size = model.net.backbone.input_size
+        prepared = prepare(triplet, size)
+        opened = Open(model, prepared, triplet.notes(size), triplet.missing)
+        key = secrets.token_urlsafe(16)
+        self._open.put(key, opened)
+        encoding = encode(model, prepared, get_variant(request.settings.variant))
+        with one_thread():
+            analysis = decide(model, encoding, request.settings, opened.notes, opened.missing)
+        halves = panels.still(analysis, prepared.pixels), panels.moving(analysis, matrix=request.matrix)
+        return panels.merge(*halves) | {"key": key}
+
+    def _decide(self, data: object) -> Payload:
+        request = parse_decide(data)
+        opened = self._open.get(request.key)
+        if opened is None:
+            raise Refusal(
+                Message("session.expired", "The server no longer holds this triplet; it is being sent again."),
+                expired=tuple(str(m) for m in MODALITIES),
+            )
+        model, variant = opened.model, get_variant(request.settings.variant)
+        if lacking := model.net.sdtps.supports(variant):
+            raise Refusal(Message("variant.lacking", "{why}", why=lacking, name=variant.name))
+        encoding = encode(model, opened.prepared, variant)
+        with one_thread():
+            analysis = decide(model, encoding, request.settings, opened.notes, opened.missing)
+        return panels.moving(analysis, matrix=request.matrix) | {"key": request.key}
+
+    def _triplet(self, request: AnalyseRequest) -> Triplet:
+        pictures: dict[str, Picture | None] = {}
+        gone = []
+        for m, ref in request.pictures.items():
+            if ref is None:
+                pictures[m] = None
+            elif ref.example is not None:
+                if ref.example not in self.examples:
+                    raise Refusal(Message("example.unknown", "There is no example of that name; choose another."))
+                pictures[m] = self.examples[ref.example].triplet.pictures[m]
+            else:
+                pictures[m] = self._pictures.get(ref.token)
+                if pictures[m] is None:
+                    gone.append(m)
+        if gone:
+            message = Message("session.expired", "The server no longer holds this triplet; it is being sent again.")
+            raise Refusal(message, expired=tuple(gone))
+        if all(p is None or m in request.leave_out for m, p in pictures.items()):
+            raise Refusal(Message("input.none", "All three images are missing; give at least one."))
+        return Triplet({m: None if m in request.leave_out else p for m, p in pictures.items()}, request.fit)
+
+    def _model(self, key: str | None) -> LoadedModel:
+        if key is None:
+            return next(iter(self.models.values()))
+        if key not in self.models:
+            raise Refusal(Message("weights.unknown", "These weights are not loaded; choose others."))
+        return self.models[key]
+
+    def _model_card(self, key: str, model: LoadedModel) -> Payload:
+        net, grid = model.net, model.net.backbone.grid
+        lacking = {v["name"]: net.sdtps.supports(get_variant(v["name"])) for v in panels.variant_cards()}
+        return {
+            "id": key,
+            "grid": {"rows": grid.rows, "cols": grid.cols},
+            "size": list(net.backbone.input_size),
+            "device": model.device.type,
+            "variant": net.config.variant,
+            "lacking": lacking,
+            "weights": panels.weights_card(model.weights),
+        }
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep small tensors off the thread pool: waiting for a busy core costs more than the work itself.
+
+    With OpenMP the number is a thread's own, so a backbone running beside this one keeps its threads.
+    """
+    if not USES_OPENMP:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _answer(work: Callable[[], Payload], zone: str | None = None) -> Payload:
+    """The answer, or one sentence; whatever goes wrong, the page gets something it can show."""
+    try:
+        return work()
+    except Refusal as refusal:
+        note = panels.as_note(refusal.message)
+        return {"error": note, "zone": refusal.zone or zone, "expired": list(refusal.expired)}
+    except InputError as error:
+        return {"error": panels.as_note(error.message), "zone": error.modality or zone, "expired": []}
+    except Exception:
+        log.exception("A request failed.")
+        message = Message("server.failed", "The server could not finish this; try again.")
+        return {"error": panels.as_note(message), "zone": zone, "expired": []}

@@ -1,0 +1,42 @@
+"""The command line of the app, and the same by environment."""
+
+import os
+
+import pytest
+
+import app as program
+
+
+def test_options_by_command_line() -> None:
+    given = "--host 0.0.0.0 --port 8123 --weights a.pth --weights b.pth --device cpu --share --root-path /lens --data d"
+    options = program.parse_arguments(given.split())
+    assert (options.host, options.port, options.device, options.root_path) == ("0.0.0.0", 8123, "cpu", "/lens")
+    assert options.weights == ["a.pth", "b.pth"]
+    assert options.data == ["d"]
+    assert options.share is True
+
+
+def test_options_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"HOST": "::1", "PORT": "9000", "WEIGHTS": f"a{os.pathsep}b", "DEVICE": "mps", "SHARE": "yes", "DATA": "x"}
+    for name, value in values.items():
+        monkeypatch.setenv(f"SDTPS_{name}", value)
+    options = program.parse_arguments([])
+    assert (options.host, options.port, options.device, options.share) == ("::1", 9000, "mps", True)
+    assert (options.weights, options.data) == (["a", "b"], ["x"])
+    assert program.parse_arguments(["--port", "1"]).port == 1
+
+
+def test_defaults() -> None:
+    options = program.parse_arguments([])
+    assert (options.host, options.share, options.weights, options.data) == ("127.0.0.1", False, [], [])
+
+
+@pytest.mark.parametrize("arguments", [["--weights", "nowhere.pth"], ["--data", "nowhere"]])
+def test_what_is_not_there_ends_in_one_sentence(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^There is no .*nowhere.*; check"):
+        program.main(arguments)
+
+
+def test_nothing_is_reported_to_anyone() -> None:
+    assert os.environ["GRADIO_ANALYTICS_ENABLED"] == "False"
+    assert "127.0.0.1" in os.environ["NO_PROXY"]
