@@ -6,13 +6,13 @@ DEV_STAMP := $(VENV)/.installed-dev
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench browser clean
+.PHONY: help run test lint bench screenshots browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-run: $(RUN_STAMP) ## Install what is needed and start the program
-	$(BIN)/python -m sdtps demo $(ARGS)
+run: $(RUN_STAMP) ## Install what is needed and start the page on http://127.0.0.1:7860
+	$(BIN)/python app.py $(ARGS)
 
 test: $(DEV_STAMP) browser ## Install what is needed; lint, types, unit, API and browser tests
 	$(MAKE) --no-print-directory lint
@@ -25,6 +25,9 @@ lint: $(DEV_STAMP) ## Ruff and the type checker
 
 bench: $(DEV_STAMP) ## Speed as ratios in one run
 	$(BIN)/python -m benchmarks $(ARGS)
+
+screenshots: $(DEV_STAMP) browser ## Take the README's pictures
+	$(BIN)/python scripts/screenshots.py
 
 browser: ## Chromium and fonts for the browser tests
 	@sh scripts/setup.sh browser

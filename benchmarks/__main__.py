@@ -2,7 +2,7 @@
 
 import argparse
 
-from benchmarks import engine
+from benchmarks import engine, slider
 from benchmarks.measure import HEADER, machine_facts
 
 
@@ -15,6 +15,8 @@ def main() -> int:
     rows = engine.run(options.quick)
     for row in rows:
         print(row.markdown(), flush=True)
+    print("\nSlider to pixels in Chromium, beside a bare Gradio echo in the same run:")
+    print(slider.table(slider.run(options.quick)))
     return 0
 
 

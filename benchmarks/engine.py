@@ -51,8 +51,7 @@ def rescore(name: str, model: LoadedModel, vit: LoadedModel, pairs: int) -> Row:
     triplet = read_triplet(*photos())
     images = input_tensor(vit, photos())
     size = model.net.backbone.input_size
-    variant = sdtps.VARIANTS["final"]
-    encoding = pipeline.encode(model, prepare(triplet, size), variant)
+    encoding = pipeline.encode(model, prepare(triplet, size))
     steps = itertools.cycle(np.linspace(0.1, 0.9, 37))
 
     def ours() -> None:

@@ -113,16 +113,21 @@ class VitBackbone(Backbone):
 
 
 class AttentionPool(nn.Module):
-    """A learned weighted mean of the patches; it stays in the patches' space, where cosines compare."""
+    """A learned weighted mean of the patches; it stays in the patches' space, where cosines compare.
 
-    def __init__(self, dim: int) -> None:
+    Each head weighs the patches for its own share of the channels, so that one may read the coat, another the shoes.
+    """
+
+    def __init__(self, dim: int, heads: int) -> None:
         super().__init__()
-        self.attend = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, 1))
+        self.heads = heads
+        self.attend = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, heads))
 
     def forward(self, patches: Tensor) -> Tensor:
         """(B, N, C) to (B, C)."""
-        weights = self.attend(patches).softmax(dim=1)  # (B, N, 1)
-        return (weights * patches).sum(1)
+        weights = self.attend(patches).softmax(dim=1)  # (B, N, H)
+        by_head = patches.unflatten(-1, (self.heads, -1))  # (B, N, H, C/H)
+        return (weights.unsqueeze(-1) * by_head).sum(1).flatten(1)
 
 
 class Stem(NamedTuple):
@@ -144,6 +149,7 @@ class HieraBackbone(Backbone):
         input_size: (height, width) of the images.
         pool: learned attention or mean patch.
         adapter_dim: width of the tokens that leave; 0 leaves stage 3 as it is.
+        pool_heads: heads of the attention pool.
         trainable_blocks: how many blocks at the end of stage 3 training on cached tokens may change.
     """
 
@@ -154,6 +160,7 @@ class HieraBackbone(Backbone):
         input_size: tuple[int, int] = (256, 128),
         pool: Pool = Pool.ATTENTION,
         adapter_dim: int = 0,
+        pool_heads: int = 8,
         trainable_blocks: int = 0,
     ) -> None:
         super().__init__()
@@ -174,7 +181,7 @@ class HieraBackbone(Backbone):
             nn.ModuleDict({m: adapter(sum(widths), adapter_dim) for m in MODALITIES}) if adapter_dim else None
         )
         learned = pool is Pool.ATTENTION
-        self.pools = nn.ModuleDict({m: AttentionPool(self.dim) for m in MODALITIES}) if learned else None
+        self.pools = nn.ModuleDict({m: AttentionPool(self.dim, pool_heads) for m in MODALITIES}) if learned else None
 
     def stem(self, images: Tensor) -> Stem:
         """(B, 3, H, W) images through the blocks that stay frozen."""

@@ -19,6 +19,7 @@ from sdtps.aggregation import (
     aggregated_count,
     mask_by_decision,
 )
+from sdtps.messages import Message
 from sdtps.scoring import TokenSparse, at_least_fp32, cosine_attention, fuse, min_max_norm
 from sdtps.selection import Selection, gumbel_noise, kept_count, select_top_k, straight_through
 from sdtps.types import MODALITIES, Modality, Settings
@@ -169,15 +170,20 @@ class MultiModalSDTPS(nn.Module):
         aggregation = self.rgb_aggr
         return aggregation.rows if isinstance(aggregation, TokenAggregation) else 0
 
-    def supports(self, variant: Variant) -> str | None:
+    def supports(self, variant: Variant) -> Message | None:
         """None when these weights can run the variant, else one sentence on what they lack."""
+        lacking = None
         if variant.needs_predictor and self.rgb_sparse is None:
-            return f"The variant {variant.name} needs a predictor, which these weights lack."
-        if variant.aggregation is Aggregation.DUAL and not isinstance(self.rgb_aggr, DualTokenAggregation):
-            return f"The variant {variant.name} needs a second predictor and weight network, which these weights lack."
-        if variant.needs_aggregation and self.rgb_aggr is None:
-            return f"The variant {variant.name} needs an aggregation network, which these weights lack."
-        return None
+            lacking = ("predictor", "a predictor")
+        elif variant.aggregation is Aggregation.DUAL and not isinstance(self.rgb_aggr, DualTokenAggregation):
+            lacking = ("dual", "a second predictor and weight network")
+        elif variant.needs_aggregation and self.rgb_aggr is None:
+            lacking = ("aggregation", "an aggregation network")
+        if lacking is None:
+            return None
+        code, what = lacking
+        template = "The variant {variant} needs {what}, which these weights lack."
+        return Message(f"variant.lacks.{code}", template, variant=variant.name, what=what)
 
     def evidence(
         self,

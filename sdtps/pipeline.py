@@ -1,9 +1,12 @@
 """`analyse()`: the one path from a triplet and settings to an `Analysis`. Page, HTTP, CLI and exports all call it.
 
-The expensive half (decode, backbone, cosines, predictor, aggregation logits) is cached by image content and weights;
-the cheap half (mix, rank, keep, blend) runs on the CPU, without a lock, on every slider move.
+The expensive half (decode, backbone) is cached by image content and weights, and what follows from it without any
+setting (cosines, predictor, aggregation logits) by variant, too. The cheap half (mix, rank, keep, blend) runs on the
+CPU, without a lock, on every slider move.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,35 +25,39 @@ from sdtps.selection import gumbel_noise, selection_frequency, soft_decision
 from sdtps.types import MODALITIES, Analysis, ModalityTrace, Settings
 from sdtps.variants import Variant, get_variant
 
-CACHE_BYTES = 512 * 1024 * 1024
+CACHE_BYTES = 256 * 1024 * 1024  # of each of the two caches
+USES_OPENMP = "OpenMP" in torch.__config__.parallel_info()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Encoding:
-    """A triplet after the expensive half, on the CPU: evidence per modality and the `ori` feature (1, 3C)."""
+    """A triplet after the backbone, on the CPU in fp32: tokens, global vectors and the `ori` feature (1, 3C)."""
 
-    evidence: dict[str, Evidence]
+    key: tuple[str, ...]
+    encoded: Encoded
     original_feature: Tensor
 
     @property
     def bytes(self) -> int:
         """Memory of its tensors."""
-        return sum(t.numel() * t.element_size() for e in self.evidence.values() for t in _tensors_of(e))
+        return sum(_bytes(t) for part in self.encoded for t in part.values())
 
 
 _encodings: ByteLru[Encoding] = ByteLru(CACHE_BYTES, lambda e: e.bytes)
+_evidence: ByteLru[dict[str, Evidence]] = ByteLru(
+    CACHE_BYTES, lambda found: sum(_bytes(t) for e in found.values() for t in _tensors_of(e))
+)
 
 
-def encode(model: LoadedModel, prepared: Prepared, variant: Variant, camera: int | None = None) -> Encoding:
-    """The expensive half, from the cache when this content met these weights before.
+def encode(model: LoadedModel, prepared: Prepared, camera: int | None = None) -> Encoding:
+    """The backbone, or the cache when this content met these weights before.
 
     Args:
         model: loaded weights.
         prepared: the triplet at the model's size.
-        variant: decides what self-attention compares with.
         camera: camera label for models with a camera embedding.
     """
-    key = (model.weights.sha256, str(model.device), prepared.sha256, variant.name, camera)
+    key = (model.weights.sha256, str(model.device), prepared.sha256, str(camera))
     encoding = _encodings.get(key)
     if encoding is not None:
         return encoding
@@ -62,16 +69,38 @@ def encode(model: LoadedModel, prepared: Prepared, variant: Variant, camera: int
         if encoding is None:
             with model.autocast():
                 encoded = model.net.encode(images, label)
-            encoding = encoding_of(model, encoded, variant)
+            encoded = Encoded(*({m: t.float().cpu() for m, t in part.items()} for part in encoded))
+            encoding = Encoding(key, encoded, model.net.original_feature(encoded))
             _encodings.put(key, encoding)
     return encoding
 
 
-def encoding_of(model: LoadedModel, encoded: Encoded, variant: Variant) -> Encoding:
-    """Tokens to evidence, moved to the CPU in fp32."""
-    evidence = model.net.sdtps.evidence(encoded.patches, encoded.global_vectors, variant)
-    feature = model.net.original_feature(encoded).float().cpu()
-    return Encoding({m: _to_cpu(e) for m, e in evidence.items()}, feature)
+def evidence_of(model: LoadedModel, encoding: Encoding, variant: Variant) -> dict[str, Evidence]:
+    """What no slider changes: cosines, predictor, aggregation logits; on the CPU, cached."""
+    key = (*encoding.key, variant.name)
+    found = _evidence.get(key)
+    if found is None:
+        patches, vectors = ({m: t.to(model.device) for m, t in part.items()} for part in encoding.encoded)
+        with torch.inference_mode():
+            found = {m: _to_cpu(e) for m, e in model.net.sdtps.evidence(patches, vectors, variant).items()}
+        _evidence.put(key, found)
+    return found
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep small tensors off the thread pool: waiting for a busy core costs more than the work itself.
+
+    With OpenMP the number is a thread's own, so a backbone running beside this one keeps its threads.
+    """
+    before = torch.get_num_threads()
+    if USES_OPENMP:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if USES_OPENMP:
+            torch.set_num_threads(before)
 
 
 def decide(
@@ -83,8 +112,9 @@ def decide(
 ) -> Analysis:
     """The cheap half: settings to numbers. No backbone, no lock."""
     variant = get_variant(settings.variant)
-    with torch.inference_mode():
-        traces = {m: model.net.sdtps.decide(e, settings) for m, e in encoding.evidence.items()}
+    evidence = evidence_of(model, encoding, variant)
+    with one_thread(), torch.inference_mode():
+        traces = {m: model.net.sdtps.decide(e, settings) for m, e in evidence.items()}
         scores = torch.cat([traces[m].score for m in MODALITIES])  # (M, N)
         soft = soft_decision(scores, settings.tau)
         noise = _noise(settings.seed, settings.draws, scores.shape[1])
@@ -103,7 +133,7 @@ def decide(
         )
     return Analysis(
         traces={
-            str(m): _as_numpy(traces[m], encoding.evidence[m], soft[i], frequency[i], m in missing)
+            str(m): _as_numpy(traces[m], evidence[m], soft[i], frequency[i], m in missing)
             for i, m in enumerate(MODALITIES)
         },
         grid=model.net.backbone.grid,
@@ -123,7 +153,7 @@ def analyse_triplet(
     if lacking := model.net.sdtps.supports(variant):
         raise ValueError(lacking)
     size = model.net.backbone.input_size
-    encoding = encode(model, prepare(triplet, size), variant, camera)
+    encoding = encode(model, prepare(triplet, size), camera)
     return decide(model, encoding, settings, triplet.notes(size), triplet.missing)
 
 
@@ -160,13 +190,18 @@ def analyse(
 
 def forget(sha256: str | None = None) -> None:
     """Drop cached encodings: of one set of weights, or all."""
-    _encodings.discard_where(lambda key: sha256 is None or key[0] == sha256)  # type: ignore[index]
+    for cache in (_encodings, _evidence):
+        cache.discard_where(lambda key: sha256 is None or key[0] == sha256)  # type: ignore[index]
 
 
 @lru_cache(maxsize=32)
 def _noise(seed: int, draws: int, patches: int) -> Tensor:
     """(S, N) Gumbel noise, drawn once per seed so that a slider move changes only what it should."""
     return gumbel_noise(torch.rand(draws, patches, generator=torch.Generator().manual_seed(seed)))
+
+
+def _bytes(tensor: Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
 
 
 def _tensors_of(evidence: Evidence) -> list[Tensor]:

@@ -71,6 +71,8 @@ def test_settings_never_run_the_backbone_again(tiny_model, photos, backbone_call
         sdtps.Settings(sparse_ratio=0.1),
         sdtps.Settings(aggr_ratio=0.9, beta=0.5),
         sdtps.Settings(tau=7.0, draws=9, seed=3),
+        sdtps.Settings(variant="open-source"),
+        sdtps.Settings(variant="importance"),
     ):
         sdtps.analyse(tiny_model, *photos.values(), settings)
     assert len(backbone_calls) == 1
@@ -168,14 +170,16 @@ def test_analysis_cannot_be_changed(tiny_model, photos):
 
 def test_the_cache_is_bounded_in_bytes(tiny_model, photos, monkeypatch):
     triplet = read_triplet(*photos.values())
-    variant = sdtps.VARIANTS["final"]
-    one = pipeline.encode(tiny_model, prepare(triplet, (256, 128)), variant).bytes
+    one = pipeline.encode(tiny_model, prepare(triplet, (256, 128))).bytes
     monkeypatch.setattr(pipeline._encodings, "max_bytes", int(2.5 * one))
+    monkeypatch.setattr(pipeline._evidence, "max_bytes", int(4.5 * one))
     for shift in range(6):
         moved = [np.roll(p, shift, axis=1) for p in photos.values()]
         sdtps.analyse(tiny_model, *moved)
         assert pipeline._encodings.bytes <= 2.5 * one
+        assert pipeline._evidence.bytes <= 4.5 * one
     assert len(pipeline._encodings) == 2
+    assert 1 <= len(pipeline._evidence) <= 4
 
 
 def test_threads_share_one_backbone_run_and_get_their_own_settings(tiny_model, photos, backbone_calls):

@@ -7,12 +7,9 @@ answer says so and the page sends the file again.
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import torch
 
 from sdtps import panels
 from sdtps.cache import ByteLru
@@ -32,13 +29,12 @@ from sdtps.ui.requests import (
     parse_analyse,
     parse_decide,
 )
-from sdtps.variants import get_variant
+from sdtps.variants import VARIANTS, get_variant
 
 PICTURE_BYTES = 256 * 1024 * 1024
 PREPARED_BYTES = 64 * 1024 * 1024
 PREVIEW_SIZE = (128, 128)
 DECODERS = 2  # a picture of 40 megapixels takes 160 MB while it is decoded
-USES_OPENMP = "OpenMP" in torch.__config__.parallel_info()
 
 Payload = dict[str, Any]
 log = logging.getLogger(__name__)
@@ -127,18 +123,16 @@ class Workbench:
 
     def _analyse(self, request: AnalyseRequest) -> Payload:
         model = self._model(request.weights)
-        lacking = model.net.sdtps.supports(get_variant(request.settings.variant))
-        if lacking:
-            raise Refusal(Message("variant.lacking", "{why}", why=lacking, name=request.settings.variant))
+        if lacking := model.net.sdtps.supports(get_variant(request.settings.variant)):
+            raise Refusal(lacking)
         triplet = self._triplet(request)
         size = model.net.backbone.input_size
         prepared = prepare(triplet, size)
         opened = Open(model, prepared, triplet.notes(size), triplet.missing)
         key = secrets.token_urlsafe(16)
         self._open.put(key, opened)
-        encoding = encode(model, prepared, get_variant(request.settings.variant))
-        with one_thread():
-            analysis = decide(model, encoding, request.settings, opened.notes, opened.missing)
+        encoding = encode(model, prepared)
+        analysis = decide(model, encoding, request.settings, opened.notes, opened.missing)
         halves = panels.still(analysis, prepared.pixels), panels.moving(analysis, matrix=request.matrix)
         return panels.merge(*halves) | {"key": key}
 
@@ -150,12 +144,11 @@ class Workbench:
                 Message("session.expired", "The server no longer holds this triplet; it is being sent again."),
                 expired=tuple(str(m) for m in MODALITIES),
             )
-        model, variant = opened.model, get_variant(request.settings.variant)
-        if lacking := model.net.sdtps.supports(variant):
-            raise Refusal(Message("variant.lacking", "{why}", why=lacking, name=variant.name))
-        encoding = encode(model, opened.prepared, variant)
-        with one_thread():
-            analysis = decide(model, encoding, request.settings, opened.notes, opened.missing)
+        model = opened.model
+        if lacking := model.net.sdtps.supports(get_variant(request.settings.variant)):
+            raise Refusal(lacking)
+        encoding = encode(model, opened.prepared)
+        analysis = decide(model, encoding, request.settings, opened.notes, opened.missing)
         return panels.moving(analysis, matrix=request.matrix) | {"key": request.key}
 
     def _triplet(self, request: AnalyseRequest) -> Triplet:
@@ -188,33 +181,16 @@ class Workbench:
 
     def _model_card(self, key: str, model: LoadedModel) -> Payload:
         net, grid = model.net, model.net.backbone.grid
-        lacking = {v["name"]: net.sdtps.supports(get_variant(v["name"])) for v in panels.variant_cards()}
+        lacking = {name: net.sdtps.supports(variant) for name, variant in VARIANTS.items()}
         return {
             "id": key,
             "grid": {"rows": grid.rows, "cols": grid.cols},
             "size": list(net.backbone.input_size),
             "device": model.device.type,
             "variant": net.config.variant,
-            "lacking": lacking,
+            "lacking": {name: why and panels.as_note(why) for name, why in lacking.items()},
             "weights": panels.weights_card(model.weights),
         }
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep small tensors off the thread pool: waiting for a busy core costs more than the work itself.
-
-    With OpenMP the number is a thread's own, so a backbone running beside this one keeps its threads.
-    """
-    if not USES_OPENMP:
-        yield
-        return
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _answer(work: Callable[[], Payload], zone: str | None = None) -> Payload:

@@ -35,7 +35,7 @@ function makeHeader(config, i18n, state, onModel, onVariant) {
     weights.replaceChildren(...config.models.map((m) => h('option', { value: m.id, selected: m === model }, m.weights.name)));
     variant.replaceChildren(...config.variants.map((v) => {
       const lacking = model.lacking[v.name];
-      const reason = lacking && (i18n.language === 'en' ? lacking : i18n.t('note.variant.lacking', { name: v.name }));
+      const reason = lacking && i18n.sentence(lacking);
       return h('option', {
         value: v.name, selected: v.name === state.settings.variant, disabled: Boolean(lacking), title: reason || '',
       }, reason ? `${v.name} — ${reason}` : `${v.name} (${v.label})`);
