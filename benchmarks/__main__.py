@@ -15,8 +15,7 @@ def main() -> int:
     rows = engine.run(options.quick)
     for row in rows:
         print(row.markdown(), flush=True)
-    print("\nSlider to pixels in Chromium, beside a bare Gradio echo in the same run:")
-    print(slider.table(slider.run(options.quick)))
+    print("\n" + slider.table(slider.run(options.quick)))
     return 0
 
 

@@ -130,6 +130,27 @@ class AttentionPool(nn.Module):
         return (weights.unsqueeze(-1) * by_head).sum(1).flatten(1)
 
 
+class Adapter(nn.Module):
+    """One modality's way from trunk features to tokens: two linear layers that know the picture's mean and spread.
+
+    Dark or bright, warm or cold are relative to the picture; the statistics say to what, at next to no cost.
+    """
+
+    def __init__(self, width: int, dim: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.inner = nn.Linear(width, dim)
+        self.context = nn.Linear(2 * width, dim, bias=False)
+        self.outer = nn.Linear(dim, dim)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """(B, N, D) to (B, N, C)."""
+        x = self.norm(features)
+        statistics = torch.cat([x.mean(1), x.std(1)], dim=-1)  # (B, 2D)
+        tokens: Tensor = self.outer(F.gelu(self.inner(x) + self.context(statistics).unsqueeze(1)))
+        return tokens
+
+
 class Stem(NamedTuple):
     """What the first blocks of a Hiera trunk leave behind; training caches it while they are frozen."""
 
@@ -172,13 +193,14 @@ class HieraBackbone(Backbone):
         trunk.blocks = trunk.blocks[: last + 1]
         trunk.head = nn.Identity()
         self.trunk = trunk
-        self.frozen_blocks = max(self.early_ends[1] + 1, last + 1 - trainable_blocks)
+        self.trainable_blocks = min(trainable_blocks, last - self.early_ends[1])
+        self.frozen_blocks = last + 1 - self.trainable_blocks
         self.input_size = input_size
         self.grid = Grid(input_size[0] // 16, input_size[1] // 16)
         self.dim = adapter_dim or widths[2]
         self.mean, self.std = trunk.pretrained_cfg["mean"], trunk.pretrained_cfg["std"]
         self.adapters = (
-            nn.ModuleDict({m: adapter(sum(widths), adapter_dim) for m in MODALITIES}) if adapter_dim else None
+            nn.ModuleDict({m: Adapter(sum(widths), adapter_dim) for m in MODALITIES}) if adapter_dim else None
         )
         learned = pool is Pool.ATTENTION
         self.pools = nn.ModuleDict({m: AttentionPool(self.dim, pool_heads) for m in MODALITIES}) if learned else None
@@ -212,11 +234,6 @@ class HieraBackbone(Backbone):
         """See `Backbone.forward`."""
         features = self.finish(self.stem(images.flatten(0, 1)))
         return self.adapt(features.unflatten(0, images.shape[:2]))
-
-
-def adapter(width: int, dim: int) -> nn.Sequential:
-    """A modality's adapter: LayerNorm and two linear layers."""
-    return nn.Sequential(nn.LayerNorm(width), nn.Linear(width, dim), nn.GELU(), nn.Linear(dim, dim))
 
 
 def create_backbone(kind: str, name: str, input_size: tuple[int, int] = (256, 128), **options: Any) -> Backbone:

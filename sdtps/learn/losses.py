@@ -14,7 +14,7 @@ from sdtps.types import MODALITIES
 LABEL_SMOOTHING = 0.1
 OTHER_PEOPLE = 0.8  # how much of a foreground patch a bystander makes
 TYPICAL_TEMPERATURE = 0.1
-TYPICAL_PATCHES = 48  # asked per picture and step; the others get their turn
+TYPICAL_PATCHES = 32  # asked per picture and step; the others get their turn
 
 
 def batch_hard_triplet(feature: Tensor, pid: Tensor) -> Tensor:
@@ -71,8 +71,8 @@ def typicality_loss(
 
     A patch token is asked which of the batch's people it belongs to, by its cosine with each person's mean global
     vector: of its own modality for the self map ("what is typical of this person"), of another one for a cross map
-    ("what the other modality also sees"). How surely it answers is the map's target inside the person; outside, the
-    target is 0.
+    ("what the other modality also sees"). How surely it answers, compared with the person's other patches, is the map's
+    target inside the person; outside, the target is 0.
 
     Args:
         traces: forward record.
@@ -99,11 +99,21 @@ def typicality_loss(
             logits = tokens @ centres[o].T / TYPICAL_TEMPERATURE  # (B, A, people)
             wrong = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none").view(person.shape)
             contrastive.append(weight * (wrong * person).sum() / person.sum().clamp(min=1))
-            certainty = (-wrong.detach()).exp()
+            certainty = _within_person(-wrong.detach(), person)
             cosine = (traces[m].raw_self_attention if o is m else traces[m].raw_cross_attention[o]).gather(1, asked)
             target = person * (1 - emphasis + emphasis * certainty)
             maps.append(weight * F.binary_cross_entropy_with_logits(calibration(cosine, int(o is not m)), target))
     return torch.stack(contrastive).sum() / 3, torch.stack(maps).sum() / 3
+
+
+def _within_person(values: Tensor, person: Tensor) -> Tensor:
+    """(B, A) values onto [0, 1] between the least and the greatest of each picture's person patches."""
+    inside = person >= 0.5
+    low = values.masked_fill(~inside, torch.inf).amin(1, keepdim=True)
+    high = values.masked_fill(~inside, -torch.inf).amax(1, keepdim=True)
+    known = high > low  # two different patches at least
+    scaled = (values - low) / (high - low)
+    return torch.where(known, scaled, torch.ones_like(scaled)).clamp(0, 1)
 
 
 def _mean_by(values: Tensor, group: Tensor, groups: int) -> Tensor:

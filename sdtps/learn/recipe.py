@@ -12,11 +12,15 @@ from sdtps.model import ModelConfig
 
 @dataclass(frozen=True)
 class Synthetic:
-    """Generated people: for every seed (a world with its own cameras), `ids` people with `views` views each."""
+    """Generated people: for every seed (a world with its own cameras), `ids` people with `views` views each.
+
+    A batch holds a random `patches` of each picture's patches.
+    """
 
     seeds: tuple[int, ...] = (1,)
     ids: int = 50
     views: int = 4
+    patches: int = 48
     cache: str = "runs/tokens"
 
 

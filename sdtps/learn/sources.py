@@ -16,7 +16,7 @@ from sdtps.datasets import Record
 from sdtps.inputs import prepare, read_triplet
 from sdtps.learn.tokens import TokenSet, patch_share
 from sdtps.model import ReidModel
-from sdtps.types import MODALITIES, Grid
+from sdtps.types import MODALITIES
 
 
 @dataclass(frozen=True)
@@ -38,47 +38,63 @@ class Source(Protocol):
         """The batch at these indices, augmented, through the backbone."""
 
 
-def flip_patches(patches: Tensor, grid: Grid) -> Tensor:
-    """(..., N, D) patches mirrored left to right."""
-    return patches.unflatten(-2, tuple(grid)).flip(-2).flatten(-3, -2)
-
-
 class CachedTokens:
     """Cached stems; the trunk's trainable blocks, if it has some, run here.
 
     Args:
         tokens: the cache.
         blank: stem of a missing modality (zeros after normalisation).
+        patches: how many patches of each picture a batch holds, drawn anew each time: larger batches at equal cost.
         channel_dropout: chance that a channel of a picture's features is left out.
         missing: chance that a modality is left out.
     """
 
-    def __init__(self, tokens: TokenSet, blank: Stem, channel_dropout: float = 0.1, missing: float = 0.03) -> None:
+    def __init__(
+        self, tokens: TokenSet, blank: Stem, patches: int = 48, channel_dropout: float = 0.1, missing: float = 0.03
+    ) -> None:
         self.tokens = tokens
+        self._shares = (tokens.person, tokens.others)
+        self._patches = patches
         self.pid = tokens.pid
         self._blank = blank
         self._dropout = channel_dropout
         self._missing = missing
 
-    def features(self, net: ReidModel, index: NDArray[np.int64]) -> Tensor:
-        """(M, b, N, D) features of some triplets."""
-        features = _hiera(net).finish(self.tokens.stem(index))
-        return features.unflatten(0, (len(MODALITIES), len(index)))
+    def features(self, net: ReidModel, index: NDArray[np.int64], columns: NDArray[np.int64] | None = None) -> Tensor:
+        """(M, b, n, D) features of some triplets, at (b, n) patches of each, or at all."""
+        backbone = _hiera(net)
+        if columns is None:
+            columns = np.broadcast_to(np.arange(backbone.grid.patches), (len(index), backbone.grid.patches))
+        skips = _at(self.tokens.skips, index, columns)
+        if backbone.trainable_blocks:
+            stem = self.tokens.stem(index)
+            features = backbone.finish(stem).unflatten(0, (len(MODALITIES), len(index)))
+            return features[:, torch.arange(len(index))[:, None], torch.from_numpy(columns.copy())]
+        flat = self.tokens.tokens.reshape(*self.tokens.skips.shape[:3], -1)
+        tokens = _at(flat, index, columns)
+        return tokens if backbone.adapters is None else torch.cat([tokens, skips], dim=-1)
 
     def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:
         """See `Source.batch`."""
         backbone = _hiera(net)
-        features = self.features(net, index)
-        shares = torch.from_numpy(np.stack([self.tokens.person[index], self.tokens.others[index]])).float()  # (2, b, N)
-        flip = torch.from_numpy(np.flatnonzero(rng.random(len(index)) < 0.5))
-        features[:, flip] = flip_patches(features[:, flip], backbone.grid)
-        shares[:, flip] = flip_patches(shares[:, flip].unsqueeze(-1), backbone.grid).squeeze(-1)
+        rows, cols = backbone.grid
+        mirror = np.arange(rows * cols).reshape(rows, cols)[:, ::-1].ravel()
+        chosen = rng.permutation(rows * cols)[: self._patches]
+        flip = rng.random(len(index)) < 0.5
+        columns = np.where(flip[:, None], mirror[chosen], chosen)  # (b, n): which patches, mirrored or not
+        features = self.features(net, index, columns)
+        person, others = (torch.from_numpy(a[index[:, None], columns]).float() for a in self._shares)
         for m, b in np.argwhere(rng.random(features.shape[:2]) < self._missing):
-            features[m, b] = backbone.finish(self._blank)[0]
-        # Whole channels, not single values: a thousandth of the random numbers, and neighbours agree.
+            features[m, b] = backbone.finish(self._blank)[0, chosen]
+        # Whole channels, not single values: a fraction of the random numbers, and neighbours agree.
         features = features * F.dropout(torch.ones_like(features[:, :, :1]), self._dropout, training=net.training)
-        person, others = shares.to(device)
-        return Batch(backbone.adapt(features.to(device)), torch.from_numpy(self.pid[index]).to(device), person, others)
+        tokens = backbone.adapt(features.to(device))
+        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), person.to(device), others.to(device))
+
+
+def _at(array: NDArray[np.float16], index: NDArray[np.int64], columns: NDArray[np.int64]) -> Tensor:
+    """(k, M, N, D) array at (b,) samples and (b, n) patches: (M, b, n, D) in fp32."""
+    return torch.from_numpy(array[index[:, None], :, columns]).float().permute(2, 0, 1, 3)
 
 
 class FolderImages:

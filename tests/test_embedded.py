@@ -1,0 +1,81 @@
+"""The model that ships: whole, small, and looking at the person on the shipped examples."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import sdtps
+from sdtps.checkpoints import CHECKPOINT_DIR, EMBEDDED
+from sdtps.learn.tokens import patch_share
+from sdtps.metrics import auc, correlation, precision
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "assets" / "examples"
+NAMES = [e["name"] for e in json.loads((EXAMPLES / "examples.json").read_text(encoding="utf-8"))]
+BLIND = {"black-rgb": "rgb", "saturated-nir": "nir", "flat-tir": "tir"}  # nothing to see there, by design
+
+
+@pytest.fixture(scope="module")
+def model():
+    return sdtps.load_model(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def seen(model):
+    """(example, modality) → trace and the patches that people cover at least half."""
+    found = {}
+    for name in NAMES:
+        paths = [EXAMPLES / name / f"{m}.png" for m in ("rgb", "nir", "tir")]
+        analysis = sdtps.analyse(model, *paths, sdtps.Settings(sparse_ratio=0.3))
+        mask = np.asarray(Image.open(EXAMPLES / name / "mask.png")) > 32
+        people = patch_share(mask, analysis.grid) >= 0.5
+        for m in ("rgb", "nir", "tir"):
+            if BLIND.get(name) != m:
+                found[name, m] = (analysis[m], people)
+    return found
+
+
+def test_weights_are_whole_and_small(model):
+    assert model.weights.complete
+    assert EMBEDDED.stat().st_size <= 40e6
+    assert model.net.backbone.grid == sdtps.Grid(16, 8)
+
+
+def test_the_card_is_about_this_file(model):
+    card = (CHECKPOINT_DIR / "README.md").read_text(encoding="utf-8")
+    assert model.weights.sha256 in card
+    assert "Apache" in (CHECKPOINT_DIR / "NOTICE").read_text(encoding="utf-8")
+
+
+def test_kept_patches_lie_on_people(seen):
+    share = np.mean([precision(people, trace.keep) for trace, people in seen.values()])
+    area = np.mean([people.mean() for _, people in seen.values()])
+    assert share > 0.8 > 2 * area
+
+
+def test_every_map_finds_people_and_none_is_a_copy_of_another(seen):
+    for pick in (
+        lambda t: t.predictor,
+        lambda t: t.self_attention,
+        lambda t: next(iter(t.cross_attention.values())),
+        lambda t: list(t.cross_attention.values())[1],
+    ):
+        assert np.mean([auc(people, pick(trace)) for trace, people in seen.values()]) > 0.8
+    assert np.mean([correlation(t.predictor, t.self_attention) for t, _ in seen.values()]) < 0.9
+
+
+def test_every_slider_position_is_within_the_weights(model):
+    paths = [EXAMPLES / NAMES[0] / f"{m}.png" for m in ("rgb", "nir", "tir")]
+    analysis = sdtps.analyse(model, *paths, sdtps.Settings(sparse_ratio=1.0, aggr_ratio=1.0))
+    assert analysis["rgb"].aggregation_weights.shape == (128, 128)
+    assert analysis.notes == ()
+
+
+def test_the_maps_follow_the_picture(model):
+    """Mirrored pictures give mirrored scores, nearly; a position prior would not move."""
+    paths = [EXAMPLES / NAMES[0] / f"{m}.png" for m in ("rgb", "nir", "tir")]
+    plain = sdtps.analyse(model, *paths)["tir"].score.reshape(16, 8)
+    mirrored = sdtps.analyse(model, *(np.asarray(Image.open(p))[:, ::-1] for p in paths))["tir"].score.reshape(16, 8)
+    assert correlation(plain.ravel(), mirrored[:, ::-1].ravel()) > 0.9
