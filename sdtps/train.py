@@ -20,7 +20,7 @@ from sdtps.backbone import HieraBackbone
 from sdtps.checkpoints import save_checkpoint
 from sdtps.datasets import read_rgbnt201
 from sdtps.learn.losses import CosineCalibration, foreground_loss, identity_loss, typicality_loss
-from sdtps.learn.recipe import Phase, Recipe
+from sdtps.learn.recipe import LossWeights, Phase, Recipe
 from sdtps.learn.sampling import PkSampler
 from sdtps.learn.sources import Batch, CachedTokens, FolderImages, Source
 from sdtps.learn.tokens import TokenSet, cache_synthetic
@@ -67,16 +67,17 @@ def new_model(recipe: Recipe, classes: int) -> ReidModel:
     return net
 
 
-def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, recipe: Recipe) -> Losses:
+def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weight: LossWeights) -> Losses:
     """Forward pass and weighted losses of one batch."""
     encoded = net.reduce(batch.tokens)
     traces = net.sdtps(encoded.patches, encoded.global_vectors)
-    weight = recipe.loss
     predictions = net.predictions(encoded, traces).values()
     losses = {"identity": weight.identity * identity_loss(predictions, batch.pid, weight.cross_entropy)}
     if batch.person is not None and batch.others is not None:
         losses["foreground"] = weight.foreground * foreground_loss(traces, batch.person, batch.others)
-        token, maps = typicality_loss(traces, encoded, batch.pid, batch.person, calibration, weight.emphasis)
+        token, maps = typicality_loss(
+            traces, encoded, batch.pid, batch.person, weight.others * batch.others, calibration, weight.emphasis
+        )
         losses |= {"token": weight.token * token, "maps": weight.maps * maps}
     return losses
 
@@ -167,7 +168,7 @@ class Trainer:
         started = time.monotonic()
         bar = tqdm(islice(sampler, skip, phase.steps), total=phase.steps - skip, desc="train", disable=self.quiet)
         for index in bar:
-            losses = self._losses(index, rng)
+            losses = self._losses(index, rng, phase.loss or self.recipe.loss)
             total = torch.stack(list(losses.values())).sum()
             optimiser.zero_grad(set_to_none=True)
             scaler.scale(total).backward()
@@ -184,7 +185,7 @@ class Trainer:
             if self.step % self.recipe.checkpoint_every == 0 or self.step == first + phase.steps:
                 self.save_state()
 
-    def _losses(self, index: NDArray[np.int64], rng: np.random.Generator) -> Losses:
+    def _losses(self, index: NDArray[np.int64], rng: np.random.Generator, weight: LossWeights) -> Losses:
         self.net.train()
         sdtps, recipe = self.net.sdtps, self.recipe
         # Ratios and beta are drawn anew in every step, so that every slider position is in distribution.
@@ -192,7 +193,7 @@ class Trainer:
         sdtps.aggr_ratio = float(rng.uniform(*recipe.aggr_ratio))
         sdtps.beta = float(rng.uniform(*recipe.beta))
         with torch.autocast(self.device.type, dtype=torch.float16, enabled=self.device.type == "cuda"):
-            return losses_of(self.net, self.calibration, self.source.batch(self.net, index, rng, self.device), recipe)
+            return losses_of(self.net, self.calibration, self.source.batch(self.net, index, rng, self.device), weight)
 
 
 def train(recipe: Recipe, device: str = "auto", resume: bool = False, quiet: bool = False) -> Path:

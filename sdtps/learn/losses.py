@@ -64,6 +64,7 @@ def typicality_loss(
     encoded: Encoded,
     pid: Tensor,
     person: Tensor,
+    others: Tensor,
     calibration: CosineCalibration,
     emphasis: float,
 ) -> tuple[Tensor, Tensor]:
@@ -72,13 +73,14 @@ def typicality_loss(
     A patch token is asked which of the batch's people it belongs to, by its cosine with each person's mean global
     vector: of its own modality for the self map ("what is typical of this person"), of another one for a cross map
     ("what the other modality also sees"). How surely it answers, compared with the person's other patches, is the map's
-    target inside the person; outside, the target is 0.
+    target inside the person; on the background, the target is 0.
 
     Args:
         traces: forward record.
         encoded: tokens and global vectors.
         pid: (B,) identities; each must occur.
         person: (B, N) share of the person in each patch.
+        others: (B, N) target on other people, who resemble a person more than the street does.
         calibration: cosine to logit.
         emphasis: 0 asks for plain foreground, 1 for certainty alone.
 
@@ -89,7 +91,7 @@ def typicality_loss(
     centres = {m: F.normalize(_mean_by(F.normalize(encoded.global_vectors[m], dim=-1), own, len(people)), dim=-1)
                for m in MODALITIES}  # fmt: skip
     asked = torch.rand(person.shape, device=person.device).argsort(dim=1)[:, :TYPICAL_PATCHES]  # (B, A)
-    person = person.gather(1, asked)
+    person, others = person.gather(1, asked), others.gather(1, asked)
     labels = own[:, None].expand(person.shape)
     contrastive, maps = [], []
     for m in MODALITIES:
@@ -101,7 +103,7 @@ def typicality_loss(
             contrastive.append(weight * (wrong * person).sum() / person.sum().clamp(min=1))
             certainty = _within_person(-wrong.detach(), person)
             cosine = (traces[m].raw_self_attention if o is m else traces[m].raw_cross_attention[o]).gather(1, asked)
-            target = person * (1 - emphasis + emphasis * certainty)
+            target = (person * (1 - emphasis + emphasis * certainty) + others).clamp(0, 1)
             maps.append(weight * F.binary_cross_entropy_with_logits(calibration(cosine, int(o is not m)), target))
     return torch.stack(contrastive).sum() / 3, torch.stack(maps).sum() / 3
 

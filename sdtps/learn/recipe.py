@@ -26,14 +26,15 @@ class Synthetic:
 
 @dataclass(frozen=True)
 class LossWeights:
-    """Weights of the losses; cross_entropy is inside identity."""
+    """Weights of the losses; cross_entropy is inside identity, emphasis and others shape the targets of the maps."""
 
     identity: float = 1.0
     cross_entropy: float = 0.5
     foreground: float = 4.0
     token: float = 0.5
     maps: float = 2.0
-    emphasis: float = 0.7
+    emphasis: float = 0.65
+    others: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Phase:
         backbone_lr: peak learning rate of the backbone (cached tokens: of its last blocks); 0 freezes it.
         layer_decay: factor on the learning rate from each backbone block to the one below it.
         warm_up: share of the steps with a rising rate; a cosine follows.
+        loss: weights of this phase, where they differ from the recipe's.
     """
 
     steps: int
@@ -53,6 +55,7 @@ class Phase:
     backbone_lr: float = 0.0
     layer_decay: float = 0.8
     warm_up: float = 0.1
+    loss: LossWeights | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,9 @@ class Recipe:
             synthetic = values["synthetic"]
             values["synthetic"] = Synthetic(**{**synthetic, "seeds": tuple(synthetic["seeds"])})
         if "phases" in values:
-            values["phases"] = tuple(Phase(**p) for p in values["phases"])
+            values["phases"] = tuple(
+                Phase(**{**p, "loss": LossWeights(**p["loss"]) if p.get("loss") else None}) for p in values["phases"]
+            )
         if "loss" in values:
             values["loss"] = LossWeights(**values["loss"])
         for name in ("sparse_ratio", "aggr_ratio", "beta"):

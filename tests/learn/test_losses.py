@@ -56,8 +56,10 @@ def test_typicality_falls_when_tokens_point_at_their_person(forward):
         aimed[m][:, :20] = centre[:, None]
     shared = dict.fromkeys(aimed, encoded.global_vectors["rgb"])
     calibration = CosineCalibration()
-    before, _ = typicality_loss(traces, Encoded(encoded.patches, shared), pid, person, calibration, 0.5)
-    after, _ = typicality_loss(traces, Encoded(aimed, shared), pid, person, calibration, 0.5)
+    before, _ = typicality_loss(
+        traces, Encoded(encoded.patches, shared), pid, person, torch.zeros_like(person), calibration, 0.5
+    )
+    after, _ = typicality_loss(traces, Encoded(aimed, shared), pid, person, torch.zeros_like(person), calibration, 0.5)
     assert after < before
 
 
@@ -65,8 +67,8 @@ def test_map_targets_are_zero_outside_the_person(forward):
     traces, encoded, pid = forward
     calibration = CosineCalibration()
     nobody = torch.zeros(4, 64)
-    _, low = typicality_loss(traces, encoded, pid, nobody, calibration, 0.5)
+    _, low = typicality_loss(traces, encoded, pid, nobody, nobody, calibration, 0.5)
     with torch.no_grad():
         calibration.offset.fill_(-30.0)
-    _, lower = typicality_loss(traces, encoded, pid, nobody, calibration, 0.5)
+    _, lower = typicality_loss(traces, encoded, pid, nobody, nobody, calibration, 0.5)
     assert lower < 1e-6 < low

@@ -1,0 +1,78 @@
+"""Cached tokens are the trunk's own, wherever they are read from."""
+
+import numpy as np
+import pytest
+import torch
+
+from sdtps.backbone import create_backbone
+from sdtps.learn.sources import CachedTokens
+from sdtps.learn.tokens import TokenSet, cache_synthetic, patch_share
+from sdtps.model import ModelConfig, build_model
+from sdtps.synth import sample
+from sdtps.types import Grid
+from tests.learn.test_training import TINY_HIERA
+
+
+@pytest.fixture(scope="module")
+def backbone():
+    torch.manual_seed(0)
+    return create_backbone("hiera", "sam2_hiera_tiny", adapter_dim=16, timm_options=TINY_HIERA).eval()
+
+
+@pytest.fixture(scope="module")
+def tokens(backbone):
+    return cache_synthetic(backbone, seed=4, ids=2, views=3)
+
+
+def test_share_of_a_patch():
+    mask = np.zeros((4, 4), bool)
+    mask[:2, :2] = True
+    mask[2, 2] = True
+    np.testing.assert_array_equal(patch_share(mask, Grid(2, 2)), [1, 0, 0, 0.25])
+
+
+def test_tokens_equal_the_stem_of_the_picture(backbone, tokens):
+    shot = sample(1, 2, seed=4)
+    pixels = torch.from_numpy(np.stack([shot.rgb, shot.nir, shot.tir])).permute(0, 3, 1, 2) / 255
+    mean, std = (torch.tensor(v)[:, None, None] for v in (backbone.mean, backbone.std))
+    with torch.no_grad():
+        stem = backbone.stem((pixels - mean) / std)
+    index = np.array([5])
+    torch.testing.assert_close(tokens.stem(index).tokens, stem.tokens, rtol=2e-3, atol=2e-3)
+    torch.testing.assert_close(tokens.stem(index).skips, stem.skips, rtol=2e-3, atol=2e-3)
+    assert (tokens.pid[5], tokens.cam[5]) == (1, 3)
+
+
+def test_files_come_back_and_people_of_two_files_stay_apart(tokens, tmp_path):
+    for name in ("a.npz", "b.npz"):
+        tokens.save(tmp_path / name)
+    both = TokenSet.load([tmp_path / "a.npz", tmp_path / "b.npz"])
+    assert len(both) == 12
+    assert len(np.unique(both.pid)) == 4
+    np.testing.assert_array_equal(both.tokens[6:], tokens.tokens)
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_chosen_patches_are_columns_of_all_patches(backbone, tokens):
+    net = build_model(
+        ModelConfig("hiera", "sam2_hiera_tiny", backbone_options={"adapter_dim": 16, "timm_options": TINY_HIERA})
+    )
+    with torch.no_grad():
+        source = CachedTokens(tokens, backbone.stem(torch.zeros(1, 3, 256, 128)))
+    index, columns = np.array([0, 4]), np.array([[3, 100, 7], [127, 0, 64]])
+    whole, some = source.features(net, index), source.features(net, index, columns)
+    assert some.shape[:3] == (3, 2, 3)
+    for b in range(2):
+        assert torch.equal(some[:, b], whole[:, b, columns[b]])
+
+
+def test_a_batch_matches_its_people(backbone, tokens):
+    net = build_model(
+        ModelConfig("hiera", "sam2_hiera_tiny", backbone_options={"adapter_dim": 16, "timm_options": TINY_HIERA})
+    ).train()
+    with torch.no_grad():
+        source = CachedTokens(tokens, backbone.stem(torch.zeros(1, 3, 256, 128)), patches=128)
+    batch = source.batch(net, np.array([2, 3]), np.random.default_rng(0), torch.device("cpu"))
+    assert batch.tokens.patches.shape == (3, 2, 128, 16)
+    assert batch.pid.tolist() == [0, 1]
+    np.testing.assert_allclose(batch.person.sum(1), tokens.person[[2, 3]].astype(np.float32).sum(1), rtol=1e-3)
