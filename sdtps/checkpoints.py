@@ -59,6 +59,7 @@ def save_checkpoint(net: ReidModel, path: str | os.PathLike[str], *, half: bool 
     partial = target.with_name(target.name + ".partial")
     metadata = {"format": FORMAT, "config": json.dumps(net.config.as_dict()), **facts}
     save_file(state, partial, metadata=metadata)
+    partial.chmod(0o644)  # safetensors leaves it readable for its owner alone
     partial.replace(target)
 
 
