@@ -16,7 +16,7 @@ from sdtps.datasets import Record
 from sdtps.inputs import prepare, read_triplet
 from sdtps.learn.tokens import patch_share
 from sdtps.model import LoadedModel
-from sdtps.module import Trace
+from sdtps.trace import Trace
 from sdtps.types import MODALITIES, Grid, Settings
 from sdtps.variants import get_variant
 

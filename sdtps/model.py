@@ -10,7 +10,8 @@ from timm.layers import QuickGELU
 from torch import Tensor, nn
 
 from sdtps.backbone import Backbone, Tokens, create_backbone
-from sdtps.module import MultiModalSDTPS, Trace
+from sdtps.module import MultiModalSDTPS
+from sdtps.trace import Trace
 from sdtps.types import MODALITIES, Settings, WeightsReport
 from sdtps.variants import DEFAULT_VARIANT
 

@@ -5,7 +5,6 @@ logits); `decide()` mixes, ranks, keeps and blends. The pipeline caches the firs
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -22,58 +21,9 @@ from sdtps.aggregation import (
 from sdtps.messages import Message
 from sdtps.scoring import TokenSparse, at_least_fp32, cosine_attention, fuse, min_max_norm
 from sdtps.selection import Selection, gumbel_noise, kept_count, select_top_k, straight_through
+from sdtps.trace import Branch, Evidence, Trace
 from sdtps.types import MODALITIES, Modality, Settings
 from sdtps.variants import DEFAULT_VARIANT, Aggregation, Decision, Score, Variant, get_variant
-
-
-@dataclass(frozen=True)
-class Branch:
-    """What one branch of weights says about every patch: predictor (B, N) and aggregation logits (B, R, N)."""
-
-    predictor: Tensor | None
-    logits: Tensor | None
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Everything about one modality that no slider changes. R is the number of rows the weights have."""
-
-    patches: Tensor  # (B, N, C)
-    global_vector: Tensor  # (B, C)
-    raw_self: Tensor  # (B, N)
-    raw_cross: dict[str, Tensor]  # (B, N) each
-    self_norm: Tensor  # (B, N)
-    cross_norm: dict[str, Tensor]  # (B, N) each
-    branches: tuple[Branch, ...]  # one, or two for dual aggregation
-
-
-@dataclass(frozen=True)
-class Trace:
-    """The record of one modality of a batch. B samples, N patches, C channels, K kept, N_c aggregated.
-
-    `dense_*` hold the second branch of the dual aggregation and are None in all other variants.
-    """
-
-    self_attention: Tensor  # (B, N) min-max normalised
-    cross_attention: dict[str, Tensor]  # (B, N) each, min-max normalised
-    raw_self_attention: Tensor  # (B, N) cosines
-    raw_cross_attention: dict[str, Tensor]  # (B, N) each, cosines
-    predictor: Tensor | None  # (B, N) in [0, 1]
-    score: Tensor  # (B, N)
-    keep: Tensor  # (B, K) descending score
-    drop: Tensor  # (B, N-K) descending score
-    mask: Tensor  # (B, N) bool
-    decision: Tensor  # (B, N) D; 1.0 where kept
-    selected: Tensor  # (B, K, C)
-    extra: Tensor  # (B, 1, C)
-    extra_weights: Tensor  # (B, N-K)
-    aggregation_weights: Tensor | None  # (B, N_c, K) rows sum to 1
-    aggregated: Tensor  # (B, N_c, C)
-    tokens: Tensor  # (B, N_c + 1, C)
-    pooled: Tensor  # (B, C)
-    rows_asked: int  # N_c by the ratios; more than the weights have is clamped
-    dense_keep: Tensor | None = None  # (B, K)
-    dense_aggregation_weights: Tensor | None = None  # (B, N_c, K)
 
 
 class MultiModalSDTPS(nn.Module):

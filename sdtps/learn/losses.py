@@ -7,8 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sdtps.model import Encoded, Prediction
-from sdtps.module import Trace
 from sdtps.selection import gather_tokens
+from sdtps.trace import Trace
 from sdtps.types import MODALITIES
 
 LABEL_SMOOTHING = 0.1
