@@ -4,6 +4,7 @@ Every backbone is shared by the three modalities and runs them as one batch of 3
 (M, B, 3, H, W); tokens leave the same way. The grid is a property of the backbone and travels with its tokens.
 """
 
+from abc import ABC, abstractmethod
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ class Pool(StrEnum):
     ATTENTION = "attention"  # a learned weighting of the patches, one per modality
 
 
-class Backbone(nn.Module):
+class Backbone(nn.Module, ABC):
     """What the rest of the program needs to know about a backbone.
 
     Attributes:
@@ -50,9 +51,9 @@ class Backbone(nn.Module):
     mean: tuple[float, float, float]
     std: tuple[float, float, float]
 
+    @abstractmethod
     def forward(self, images: Tensor, camera: Tensor | None = None) -> Tokens:
         """(M, B, 3, H, W) images and optional (B,) camera labels to tokens."""
-        raise NotImplementedError  # pragma: no cover - abstract
 
 
 class VitBackbone(Backbone):

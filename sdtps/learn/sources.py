@@ -65,14 +65,15 @@ class CachedTokens:
         backbone = _hiera(net)
         if columns is None:
             columns = np.broadcast_to(np.arange(backbone.grid.patches), (len(index), backbone.grid.patches))
-        skips = _at(self.tokens.skips, index, columns)
         if backbone.trainable_blocks:
             stem = self.tokens.stem(index)
             features = backbone.finish(stem).unflatten(0, (len(MODALITIES), len(index)))
             return features[:, torch.arange(len(index))[:, None], torch.from_numpy(columns.copy())]
         flat = self.tokens.tokens.reshape(*self.tokens.skips.shape[:3], -1)
         tokens = _at(flat, index, columns)
-        return tokens if backbone.adapters is None else torch.cat([tokens, skips], dim=-1)
+        if backbone.adapters is None:
+            return tokens
+        return torch.cat([tokens, _at(self.tokens.skips, index, columns)], dim=-1)
 
     def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:
         """See `Source.batch`."""
