@@ -27,6 +27,8 @@ SCRIPTS = (
     "zones.js",
     "sources.js",
     "header.js",
+    "views.js",
+    "jobs.js",
     "lens.js",
 )
 GRADIO_SCRIPT = "gradio.js"

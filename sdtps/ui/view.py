@@ -28,13 +28,16 @@ def lens_view(workbench: Workbench) -> gr.HTML:
     def decide(data: object) -> dict[str, Any]:
         return workbench.decide(data)
 
+    def ask(data: object) -> dict[str, Any]:
+        return workbench.ask(data)
+
     return gr.HTML(
         "",
         # A template without ${value}: otherwise every analysis would wipe the canvases.
         html_template='<div class="lens-root"></div>',
         js_on_load=assets.gradio_script(),
         apply_default_css=False,
-        server_functions=[stage, decide],
+        server_functions=[stage, decide, ask],
         elem_id="lens",
         lens_config=page_config(workbench),
         lens_css=assets.styles(),

@@ -19,6 +19,7 @@ from sdtps.model import LoadedModel
 from sdtps.pipeline import decide, encode
 from sdtps.types import MODALITIES, Settings
 from sdtps.ui.examples import Example
+from sdtps.ui.jobs import Jobs
 from sdtps.ui.requests import (
     RANGES,
     SLOTS,
@@ -29,6 +30,7 @@ from sdtps.ui.requests import (
     parse_analyse,
     parse_decide,
 )
+from sdtps.ui.tasks import answer_task
 from sdtps.variants import VARIANTS, get_variant
 
 PICTURE_BYTES = 256 * 1024 * 1024
@@ -74,6 +76,7 @@ class Workbench:
     ) -> None:
         self.models = {m.weights.short_hash: m for m in models}
         self.examples = dict(examples)
+        self.jobs: Jobs = Jobs()
         self._pictures: ByteLru[Picture] = ByteLru(picture_bytes, lambda p: p.pixels.nbytes)
         self._decoding = threading.BoundedSemaphore(DECODERS)
         self._open: ByteLru[Open] = ByteLru(prepared_bytes, lambda o: o.bytes)
@@ -100,6 +103,20 @@ class Workbench:
     def decide(self, data: object) -> Payload:
         """From new settings to what they change."""
         return _answer(lambda: self._decide(data))
+
+    def ask(self, data: object) -> Payload:
+        """Any other task, by name."""
+        return _answer(lambda: answer_task(self, data))
+
+    def opened(self, key: object) -> Open:
+        """The triplet that was analysed under a key."""
+        opened = self._open.get(key) if isinstance(key, str) else None
+        if opened is None:
+            raise Refusal(
+                Message("session.expired", "The server no longer holds this triplet; it is being sent again."),
+                expired=tuple(str(m) for m in MODALITIES),
+            )
+        return opened
 
     def _stage(self, slot: object, content: object) -> Payload:
         if slot not in SLOTS or not isinstance(content, bytes):
@@ -138,12 +155,7 @@ class Workbench:
 
     def _decide(self, data: object) -> Payload:
         request = parse_decide(data)
-        opened = self._open.get(request.key)
-        if opened is None:
-            raise Refusal(
-                Message("session.expired", "The server no longer holds this triplet; it is being sent again."),
-                expired=tuple(str(m) for m in MODALITIES),
-            )
+        opened = self.opened(request.key)
         model = opened.model
         if lacking := model.net.sdtps.supports(get_variant(request.settings.variant)):
             raise Refusal(lacking)

@@ -1,4 +1,7 @@
-// The whole page: builds the parts, keeps the state, asks the server, paints. `server` has stage, analyse and decide.
+// The whole page: builds the parts, keeps the state, asks the server, paints. `server` has stage, analyse, decide, ask.
+
+// Factories of the views beside the grid, in the order of their tabs.
+const FURTHER_VIEWS = [];
 
 function mountLens(root, config, server) {
   const link = readLink(config);
@@ -37,8 +40,17 @@ function mountLens(root, config, server) {
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
   const empty = h('div.lens-empty', { hidden: true }, h('h2', { 'data-t': 'empty.title' }), h('p', { 'data-t': 'empty.text' }));
-  const main = h('main.lens-main', {}, controls.node, grid.tabs,
-    h('div.lens-area', {}, progress, grid.node, empty), readout);
+  const selection = {
+    id: 'selection',
+    node: h('div', {}, grid.tabs, h('div.lens-area', {}, grid.node, empty), readout),
+    update: paint,
+    shown: () => layout(),
+  };
+  const lens = { config, i18n, server, state, tables, current: () => analysis, changeSettings, analyse };
+  const allViews = [selection, ...FURTHER_VIEWS.map((make) => make(lens))];
+  const views = makeViews(allViews, (view) => { if (analysis) view.update(analysis); });
+  const main = h('main.lens-main', {}, views.strip, controls.node,
+    h('div.lens-panels', {}, progress, ...allViews.map((view) => view.node)));
   const page = h('div.lens', {}, header.node, header.banner,
     h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, display.node), main), dialog.node);
   root.replaceChildren(page);
@@ -142,11 +154,16 @@ function mountLens(root, config, server) {
     saveLink();
   }
 
-  function resetAll() {
-    for (const { name } of SLIDERS) state.settings[name] = config.defaults[name];
+  // Several at once, from a view or the reset button.
+  function changeSettings(values) {
+    Object.assign(state.settings, values);
     controls.set(state.settings);
     decide();
     saveLink();
+  }
+
+  function resetAll() {
+    changeSettings(Object.fromEntries(SLIDERS.map(({ name }) => [name, config.defaults[name]])));
   }
 
   function changeVariant(name) {
@@ -181,7 +198,7 @@ function mountLens(root, config, server) {
   function shown() {
     const { tokens } = analysis.counts;
     if (state.token !== null && state.token >= tokens) state.token = tokens ? tokens - 1 : null;
-    paint();
+    views.current().update(analysis);
     heads.forEach((head) => head.useVariant(analysis.settings.variant));
     controls.explain(analysis);
     sources.setNotes(analysis.notes.filter((note) => note.code !== 'aggregation.clamped'));
@@ -199,6 +216,7 @@ function mountLens(root, config, server) {
   }
 
   function layout() {
+    if (selection.node.hidden) return;
     const shape = analysis ? analysis.grid : currentModel().grid;
     empty.hidden = analysis !== null || state.example !== null;
     const top = main.querySelector('.lens-area').getBoundingClientRect().top + window.scrollY;
@@ -217,6 +235,7 @@ function mountLens(root, config, server) {
     controls.explain(analysis);
     paint();
     hover.show();
+    for (const view of allViews) if (view.retranslate) view.retranslate();
   }
 
   i18n.onChange(retranslate);
@@ -225,7 +244,7 @@ function mountLens(root, config, server) {
   controls.set(state.settings);
   state.settings.variant = possibleVariant();
   retranslate();
-  layout();
+  views.choose(selection.id);
   if (state.example) {
     state.sources = Object.fromEntries(MODALITIES.map((m) => [m, { example: state.example }]));
     analyse();

@@ -1,0 +1,39 @@
+// The tabs above the main area. The selection grid is one view; each other view is a file of its own that returns
+// { id, node, update(analysis), shown?(), retranslate?() }. A hidden view is told nothing, so it costs nothing.
+
+function makeViews(views, onSwitch) {
+  const panelId = (view) => `lens-view-${view.id}`;
+  const tabs = views.map((view) => h('button', {
+    type: 'button', role: 'tab', 'data-t': `view.${view.id}`, 'data-view': view.id, 'aria-controls': panelId(view),
+    onclick: () => choose(view.id),
+  }));
+  const strip = h('div.lens-views', { role: 'tablist', 'data-t-aria': 'views', hidden: views.length < 2, onkeydown: walk }, ...tabs);
+  for (const view of views) {
+    view.node.classList.add('lens-view');
+    view.node.id = panelId(view);
+    view.node.setAttribute('role', 'tabpanel');
+  }
+  let current = views[0];
+
+  function choose(id) {
+    current = views.find((view) => view.id === id) || views[0];
+    views.forEach((view, i) => {
+      view.node.hidden = view !== current;
+      tabs[i].setAttribute('aria-selected', String(view === current));
+      tabs[i].tabIndex = view === current ? 0 : -1;
+    });
+    if (current.shown) current.shown();
+    onSwitch(current);
+  }
+
+  function walk(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const next = tabs[(views.indexOf(current) + step + tabs.length) % tabs.length];
+    next.focus();
+    next.click();
+  }
+
+  return { strip, choose, current: () => current };
+}
