@@ -76,7 +76,14 @@ def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weig
     if batch.person is not None and batch.others is not None:
         losses["foreground"] = weight.foreground * foreground_loss(traces, batch.person, batch.others)
         token, maps = typicality_loss(
-            traces, encoded, batch.pid, batch.person, weight.others * batch.others, calibration, weight.emphasis
+            traces,
+            encoded,
+            batch.pid,
+            batch.person,
+            weight.others * batch.others,
+            calibration,
+            weight.emphasis,
+            None if batch.warmth is None else weight.warm_ground * batch.warmth,
         )
         losses |= {"token": weight.token * token, "maps": weight.maps * maps}
     return losses
@@ -163,7 +170,7 @@ class Trainer:
         schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: _warm_cosine(s + skip, phase))
         scaler = torch.amp.GradScaler(self.device.type, enabled=self.device.type == "cuda")
         seed = self.recipe.seed + 1000 * number
-        sampler = PkSampler(self.source.pid, self.recipe.identities, self.recipe.views, seed)
+        sampler = PkSampler(self.source.pid, self.recipe.identities, self.recipe.views, seed, self.source.world)
         rng = np.random.default_rng([seed, skip])
         started = time.monotonic()
         bar = tqdm(islice(sampler, skip, phase.steps), total=phase.steps - skip, desc="train", disable=self.quiet)

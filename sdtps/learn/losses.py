@@ -9,7 +9,7 @@ from torch import Tensor
 from sdtps.model import Encoded, Prediction
 from sdtps.selection import gather_tokens
 from sdtps.trace import Trace
-from sdtps.types import MODALITIES
+from sdtps.types import MODALITIES, Modality
 
 LABEL_SMOOTHING = 0.1
 OTHER_PEOPLE = 0.8  # how much of a foreground patch a bystander makes
@@ -67,13 +67,15 @@ def typicality_loss(
     others: Tensor,
     calibration: CosineCalibration,
     emphasis: float,
+    warm_ground: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Give self and cross maps a meaning of their own.
 
     A patch token is asked which of the batch's people it belongs to, by its cosine with each person's mean global
     vector: of its own modality for the self map ("what is typical of this person"), of another one for a cross map
     ("what the other modality also sees"). How surely it answers, compared with the person's other patches, is the map's
-    target inside the person; on the background, the target is 0.
+    target inside the person; on the background, the target is 0, or in thermal a little for what is warm: warm ground
+    resembles a warm body more than a cold wall does.
 
     Args:
         traces: forward record.
@@ -83,6 +85,7 @@ def typicality_loss(
         others: (B, N) target on other people, who resemble a person more than the street does.
         calibration: cosine to logit.
         emphasis: 0 asks for plain foreground, 1 for certainty alone.
+        warm_ground: (B, N) least target of thermal maps.
 
     Returns:
         Contrastive loss of the tokens, and binary cross-entropy of the maps with their targets.
@@ -92,6 +95,7 @@ def typicality_loss(
                for m in MODALITIES}  # fmt: skip
     asked = torch.rand(person.shape, device=person.device).argsort(dim=1)[:, :TYPICAL_PATCHES]  # (B, A)
     person, others = person.gather(1, asked), others.gather(1, asked)
+    least = torch.zeros_like(person) if warm_ground is None else warm_ground.gather(1, asked)
     labels = own[:, None].expand(person.shape)
     contrastive, maps = [], []
     for m in MODALITIES:
@@ -104,6 +108,8 @@ def typicality_loss(
             certainty = _within_person(-wrong.detach(), person)
             cosine = (traces[m].raw_self_attention if o is m else traces[m].raw_cross_attention[o]).gather(1, asked)
             target = (person * (1 - emphasis + emphasis * certainty) + others).clamp(0, 1)
+            if m is Modality.TIR:
+                target = target.maximum(least)
             maps.append(weight * F.binary_cross_entropy_with_logits(calibration(cosine, int(o is not m)), target))
     return torch.stack(contrastive).sum() / 3, torch.stack(maps).sum() / 3
 

@@ -26,7 +26,10 @@ class Synthetic:
 
 @dataclass(frozen=True)
 class LossWeights:
-    """Weights of the losses; cross_entropy is inside identity, emphasis and others shape the targets of the maps."""
+    """Weights of the losses.
+
+    cross_entropy is inside identity; emphasis, others and warm_ground shape the targets of the maps.
+    """
 
     identity: float = 1.0
     cross_entropy: float = 0.5
@@ -35,6 +38,7 @@ class LossWeights:
     maps: float = 2.0
     emphasis: float = 0.65
     others: float = 0.0
+    warm_ground: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -21,18 +21,20 @@ from sdtps.types import MODALITIES
 
 @dataclass(frozen=True)
 class Batch:
-    """One training batch: tokens, and how much of each patch is the person (B, N) or other people, where known."""
+    """One training batch: tokens, and what is known of each patch, (B, N): person, other people, thermal warmth."""
 
     tokens: Tokens
     pid: Tensor
     person: Tensor | None
     others: Tensor | None
+    warmth: Tensor | None = None
 
 
 class Source(Protocol):
-    """Indexable training data."""
+    """Indexable training data; `world` groups people who share cameras."""
 
     pid: NDArray[np.int64]
+    world: NDArray[np.int64] | None
 
     def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:
         """The batch at these indices, augmented, through the backbone."""
@@ -53,9 +55,10 @@ class CachedTokens:
         self, tokens: TokenSet, blank: Stem, patches: int = 48, channel_dropout: float = 0.1, missing: float = 0.03
     ) -> None:
         self.tokens = tokens
-        self._shares = (tokens.person, tokens.others)
+        self._known = (tokens.person, tokens.others, tokens.warmth)
         self._patches = patches
         self.pid = tokens.pid
+        self.world: NDArray[np.int64] | None = tokens.world
         self._blank = blank
         self._dropout = channel_dropout
         self._missing = missing
@@ -84,13 +87,13 @@ class CachedTokens:
         flip = rng.random(len(index)) < 0.5
         columns = np.where(flip[:, None], mirror[chosen], chosen)  # (b, n): which patches, mirrored or not
         features = self.features(net, index, columns)
-        person, others = (torch.from_numpy(a[index[:, None], columns]).float() for a in self._shares)
+        known = [torch.from_numpy(a[index[:, None], columns]).float().to(device) for a in self._known]
         for m, b in np.argwhere(rng.random(features.shape[:2]) < self._missing):
             features[m, b] = backbone.finish(self._blank)[0, chosen]
         # Whole channels, not single values: a fraction of the random numbers, and neighbours agree.
         features = features * F.dropout(torch.ones_like(features[:, :, :1]), self._dropout, training=net.training)
         tokens = backbone.adapt(features.to(device))
-        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), person.to(device), others.to(device))
+        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), *known)
 
 
 def _at(array: NDArray[np.float16], index: NDArray[np.int64], columns: NDArray[np.int64]) -> Tensor:
@@ -110,6 +113,7 @@ class FolderImages:
     def __init__(self, records: Sequence[Record], pad: int = 10, erase: float = 0.5) -> None:
         self.records = records
         self.pid = np.unique([r.pid for r in records], return_inverse=True)[1]
+        self.world: NDArray[np.int64] | None = None
         self._pad, self._erase = pad, erase
 
     def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:

@@ -25,15 +25,19 @@ class TokenSet:
         skips: (n, M, N, D1 + D2) fp16, the stem's early stages.
         person: (n, N) share of each patch that the person covers.
         others: (n, N) share that other people cover.
+        warmth: (n, N) thermal brightness of each patch, 0 to 1 between the picture's coldest and warmest.
         pid, cam: (n,) identity and camera.
+        world: (n,) number of the file it was loaded from; people of one world share cameras.
     """
 
     tokens: NDArray[np.float16]
     skips: NDArray[np.float16]
     person: NDArray[np.float16]
     others: NDArray[np.float16]
+    warmth: NDArray[np.float16]
     pid: NDArray[np.int64]
     cam: NDArray[np.int64]
+    world: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.pid)
@@ -60,6 +64,7 @@ class TokenSet:
             with np.load(path) as archive:
                 for name in parts:
                     parts[name].append(archive[name])
+        parts["world"] = [np.full(len(pid), i) for i, pid in enumerate(parts["pid"])]
         offset = 0
         for i, pid in enumerate(parts["pid"]):
             parts["pid"][i] = np.unique(pid, return_inverse=True)[1] + offset
@@ -71,6 +76,13 @@ def patch_share(mask: NDArray[np.bool_], grid: Grid) -> NDArray[np.float16]:
     """(H, W) mask to (N,) share of each patch that it covers."""
     height, width = mask.shape[0] // grid.rows, mask.shape[1] // grid.cols
     return mask.reshape(grid.rows, height, grid.cols, width).mean((1, 3)).ravel().astype(np.float16)
+
+
+def patch_warmth(tir: NDArray[np.uint8], grid: Grid) -> NDArray[np.float16]:
+    """(H, W, 3) thermal picture to (N,) brightness of each patch between the picture's least and greatest."""
+    brightness = tir.mean(2).reshape(grid.rows, tir.shape[0] // grid.rows, grid.cols, -1).mean((1, 3)).ravel()
+    spread = brightness.max() - brightness.min()
+    return ((brightness - brightness.min()) / max(spread, 1.0)).astype(np.float16)
 
 
 def cache_synthetic(
@@ -108,6 +120,8 @@ def cache_synthetic(
         skips=torch.cat([s.skips for s in stems]).numpy(),
         person=np.stack([patch_share(s.person, backbone.grid) for s in seen]),
         others=np.stack([patch_share(s.others, backbone.grid) for s in seen]),
+        warmth=np.stack([patch_warmth(s.tir, backbone.grid) for s in seen]),
         pid=np.array([s.pid for s in seen]),
         cam=np.array([s.cam for s in seen]),
+        world=np.zeros(len(seen), np.int64),
     )

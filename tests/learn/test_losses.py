@@ -72,3 +72,16 @@ def test_map_targets_are_zero_outside_the_person(forward):
         calibration.offset.fill_(-30.0)
     _, lower = typicality_loss(traces, encoded, pid, nobody, nobody, calibration, 0.5)
     assert lower < 1e-6 < low
+
+
+def test_warm_ground_raises_the_target_of_thermal_maps_alone(forward):
+    traces, encoded, pid = forward
+    calibration = CosineCalibration()
+    with torch.no_grad():
+        calibration.offset.fill_(-30.0)  # every map says background
+    nobody, warm = torch.zeros(4, 64), torch.full((4, 64), 0.3)
+    _, cold = typicality_loss(traces, encoded, pid, nobody, nobody, calibration, 0.5)
+    _, warmed = typicality_loss(traces, encoded, pid, nobody, nobody, calibration, 0.5, warm)
+    assert cold < 1e-6
+    # A logit of -30 ± 8 against 0.3 costs about 9, and thermal is a third of the maps.
+    assert 2 < warmed < 4

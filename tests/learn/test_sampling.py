@@ -28,3 +28,10 @@ def test_everyone_comes_by():
 def test_too_few_people_is_said():
     with pytest.raises(ValueError, match="needs as many; the data has 7"):
         PkSampler(PID, 8, 4, seed=0)
+
+
+def test_people_of_one_world_meet():
+    pid, world = np.repeat(np.arange(24), 2), np.repeat(np.arange(3), 16)
+    batches = list(itertools.islice(PkSampler(pid, 4, 2, seed=0, world=world), 12))
+    assert all(len(set(world[batch])) == 1 for batch in batches)
+    assert {int(world[batch[0]]) for batch in batches} == {0, 1, 2}

@@ -6,7 +6,7 @@ import torch
 
 from sdtps.backbone import create_backbone
 from sdtps.learn.sources import CachedTokens
-from sdtps.learn.tokens import TokenSet, cache_synthetic, patch_share
+from sdtps.learn.tokens import TokenSet, cache_synthetic, patch_share, patch_warmth
 from sdtps.model import ModelConfig, build_model
 from sdtps.synth import sample
 from sdtps.types import Grid
@@ -31,6 +31,13 @@ def test_share_of_a_patch():
     np.testing.assert_array_equal(patch_share(mask, Grid(2, 2)), [1, 0, 0, 0.25])
 
 
+def test_warmth_is_relative_to_the_picture():
+    tir = np.zeros((4, 4, 3), np.uint8)
+    tir[:2, :2], tir[2:, 2:] = 200, 100
+    np.testing.assert_array_equal(patch_warmth(tir, Grid(2, 2)), [1, 0, 0, 0.5])
+    assert not patch_warmth(np.full((4, 4, 3), 90, np.uint8), Grid(2, 2)).any()
+
+
 def test_tokens_equal_the_stem_of_the_picture(backbone, tokens):
     shot = sample(1, 2, seed=4)
     pixels = torch.from_numpy(np.stack([shot.rgb, shot.nir, shot.tir])).permute(0, 3, 1, 2) / 255
@@ -49,6 +56,7 @@ def test_files_come_back_and_people_of_two_files_stay_apart(tokens, tmp_path):
     both = TokenSet.load([tmp_path / "a.npz", tmp_path / "b.npz"])
     assert len(both) == 12
     assert len(np.unique(both.pid)) == 4
+    assert both.world.tolist() == [0] * 6 + [1] * 6
     np.testing.assert_array_equal(both.tokens[6:], tokens.tokens)
     assert not list(tmp_path.glob("*.partial"))
 
