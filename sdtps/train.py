@@ -19,7 +19,7 @@ from tqdm import tqdm
 from sdtps.backbone import HieraBackbone
 from sdtps.checkpoints import save_checkpoint
 from sdtps.datasets import read_rgbnt201
-from sdtps.learn.losses import CosineCalibration, foreground_loss, identity_loss, typicality_loss
+from sdtps.learn.losses import CosineCalibration, foreground_loss, identity_loss, maps_loss, token_loss
 from sdtps.learn.recipe import LossWeights, Phase, Recipe
 from sdtps.learn.sampling import PkSampler
 from sdtps.learn.sources import Batch, CachedTokens, FolderImages, Source
@@ -73,19 +73,10 @@ def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weig
     traces = net.sdtps(encoded.patches, encoded.global_vectors)
     predictions = net.predictions(encoded, traces).values()
     losses = {"identity": weight.identity * identity_loss(predictions, batch.pid, weight.cross_entropy)}
-    if batch.person is not None and batch.others is not None:
-        losses["foreground"] = weight.foreground * foreground_loss(traces, batch.person, batch.others)
-        token, maps = typicality_loss(
-            traces,
-            encoded,
-            batch.pid,
-            batch.person,
-            weight.others * batch.others,
-            calibration,
-            weight.emphasis,
-            None if batch.warmth is None else weight.warm_ground * batch.warmth,
-        )
-        losses |= {"token": weight.token * token, "maps": weight.maps * maps}
+    if (patches := batch.patches) is not None:
+        losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
+        losses["token"] = weight.token * token_loss(encoded, batch.pid, patches.person)
+        losses["maps"] = weight.maps * maps_loss(traces, patches, calibration, weight)
     return losses
 
 

@@ -1,4 +1,4 @@
-"""What training minimises: identity on both features, foreground for the predictor, typicality for the cosines."""
+"""What training minimises: identity on both features, foreground for the predictor, a meaning for the cosines."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,6 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from sdtps.learn.recipe import LossWeights
+from sdtps.learn.sources import Patches
 from sdtps.model import Encoded, Prediction
 from sdtps.selection import gather_tokens
 from sdtps.trace import Trace
@@ -13,8 +15,8 @@ from sdtps.types import MODALITIES, Modality
 
 LABEL_SMOOTHING = 0.1
 OTHER_PEOPLE = 0.8  # how much of a foreground patch a bystander makes
-TYPICAL_TEMPERATURE = 0.1
-TYPICAL_PATCHES = 32  # asked per picture and step; the others get their turn
+TOKEN_TEMPERATURE = 0.1
+ASKED_PATCHES = 32  # per picture and step; the others get their turn
 
 
 def batch_hard_triplet(feature: Tensor, pid: Tensor) -> Tensor:
@@ -59,69 +61,64 @@ class CosineCalibration(torch.nn.Module):
         return self.scale[kind] * cosine + self.offset[kind]
 
 
-def typicality_loss(
-    traces: Mapping[str, Trace],
-    encoded: Encoded,
-    pid: Tensor,
-    person: Tensor,
-    others: Tensor,
-    calibration: CosineCalibration,
-    emphasis: float,
-    warm_ground: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Give self and cross maps a meaning of their own.
+def token_loss(encoded: Encoded, pid: Tensor, person: Tensor) -> Tensor:
+    """Ask patch tokens which of the batch's people they belong to.
 
-    A patch token is asked which of the batch's people it belongs to, by its cosine with each person's mean global
-    vector: of its own modality for the self map ("what is typical of this person"), of another one for a cross map
-    ("what the other modality also sees"). How surely it answers, compared with the person's other patches, is the map's
-    target inside the person; on the background, the target is 0, or in thermal a little for what is warm: warm ground
-    resembles a warm body more than a cold wall does.
+    A token answers by its cosine with each person's mean global vector: of its own modality, and of the other two.
 
     Args:
-        traces: forward record.
         encoded: tokens and global vectors.
-        pid: (B,) identities; each must occur.
-        person: (B, N) share of the person in each patch.
-        others: (B, N) target on other people, who resemble a person more than the street does.
-        calibration: cosine to logit.
-        emphasis: 0 asks for plain foreground, 1 for certainty alone.
-        warm_ground: (B, N) least target of thermal maps.
-
-    Returns:
-        Contrastive loss of the tokens, and binary cross-entropy of the maps with their targets.
+        pid: (B,) identities.
+        person: (B, N) share of the person in each patch, the weight of its answer.
     """
     people, own = pid.unique(return_inverse=True)
     centres = {m: F.normalize(_mean_by(F.normalize(encoded.global_vectors[m], dim=-1), own, len(people)), dim=-1)
                for m in MODALITIES}  # fmt: skip
-    asked = torch.rand(person.shape, device=person.device).argsort(dim=1)[:, :TYPICAL_PATCHES]  # (B, A)
-    person, others = person.gather(1, asked), others.gather(1, asked)
-    least = torch.zeros_like(person) if warm_ground is None else warm_ground.gather(1, asked)
+    asked = torch.rand(person.shape, device=person.device).argsort(dim=1)[:, :ASKED_PATCHES]  # (B, A)
+    person = person.gather(1, asked)
     labels = own[:, None].expand(person.shape)
-    contrastive, maps = [], []
+    losses = []
     for m in MODALITIES:
         tokens = F.normalize(gather_tokens(encoded.patches[m], asked), dim=-1)
         for o in MODALITIES:
-            weight = 0.5 if o is m else 0.25
-            logits = tokens @ centres[o].T / TYPICAL_TEMPERATURE  # (B, A, people)
+            logits = tokens @ centres[o].T / TOKEN_TEMPERATURE  # (B, A, people)
             wrong = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none").view(person.shape)
-            contrastive.append(weight * (wrong * person).sum() / person.sum().clamp(min=1))
-            certainty = _within_person(-wrong.detach(), person)
-            cosine = (traces[m].raw_self_attention if o is m else traces[m].raw_cross_attention[o]).gather(1, asked)
-            target = (person * (1 - emphasis + emphasis * certainty) + others).clamp(0, 1)
-            if m is Modality.TIR:
-                target = target.maximum(least)
-            maps.append(weight * F.binary_cross_entropy_with_logits(calibration(cosine, int(o is not m)), target))
-    return torch.stack(contrastive).sum() / 3, torch.stack(maps).sum() / 3
+            losses.append(_share(m, o) * (wrong * person).sum() / person.sum().clamp(min=1))
+    return torch.stack(losses).sum()
 
 
-def _within_person(values: Tensor, person: Tensor) -> Tensor:
-    """(B, A) values onto [0, 1] between the least and the greatest of each picture's person patches."""
-    inside = person >= 0.5
-    low = values.masked_fill(~inside, torch.inf).amin(1, keepdim=True)
-    high = values.masked_fill(~inside, -torch.inf).amax(1, keepdim=True)
-    known = high > low  # two different patches at least
-    scaled = (values - low) / (high - low)
-    return torch.where(known, scaled, torch.ones_like(scaled)).clamp(0, 1)
+def maps_loss(
+    traces: Mapping[str, Trace], patches: Patches, calibration: CosineCalibration, weight: LossWeights
+) -> Tensor:
+    """Give self and cross maps a meaning of their own: what their modality, or the other one, sees of the person.
+
+    The target of a patch of modality m in the map towards modality o is the person's share of it, weighed by how much
+    the patch stands out in o. On the background it is 0, or in thermal a little for what is warm: warm ground resembles
+    a warm body more than a cold wall does.
+
+    Args:
+        traces: forward record.
+        patches: what is known of them.
+        calibration: cosine to logit.
+        weight: `emphasis` 0 asks for plain foreground, 1 for visibility alone; `others` and `warm_ground` are targets.
+    """
+    losses = []
+    for m in MODALITIES:
+        least = weight.others * patches.others
+        if m is Modality.TIR and patches.warmth is not None:
+            least = least.maximum(weight.warm_ground * patches.warmth)
+        for i, o in enumerate(MODALITIES):
+            seen = 1 if patches.visible is None else 1 - weight.emphasis + weight.emphasis * patches.visible[i]
+            target = (patches.person * seen).maximum(least)
+            cosine = traces[m].raw_self_attention if o is m else traces[m].raw_cross_attention[o]
+            logits = calibration(cosine, int(o is not m))
+            losses.append(_share(m, o) * F.binary_cross_entropy_with_logits(logits, target))
+    return torch.stack(losses).sum()
+
+
+def _share(modality: Modality, other: Modality) -> float:
+    """Self and the two cross maps count alike, and the modalities, too; together they make 1."""
+    return (0.5 if other is modality else 0.25) / len(MODALITIES)
 
 
 def _mean_by(values: Tensor, group: Tensor, groups: int) -> Tensor:

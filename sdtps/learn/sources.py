@@ -20,14 +20,28 @@ from sdtps.types import MODALITIES
 
 
 @dataclass(frozen=True)
+class Patches:
+    """What the generator or a mask knows of each patch.
+
+    Attributes:
+        person, others: (B, N) share that the person, and that other people, cover.
+        visible: (M, B, N) how much it stands out in each modality, where known.
+        warmth: (B, N) thermal brightness, where known.
+    """
+
+    person: Tensor
+    others: Tensor
+    visible: Tensor | None = None
+    warmth: Tensor | None = None
+
+
+@dataclass(frozen=True)
 class Batch:
-    """One training batch: tokens, and what is known of each patch, (B, N): person, other people, thermal warmth."""
+    """One training batch: tokens, identities, and what is known of the patches."""
 
     tokens: Tokens
     pid: Tensor
-    person: Tensor | None
-    others: Tensor | None
-    warmth: Tensor | None = None
+    patches: Patches | None
 
 
 class Source(Protocol):
@@ -55,7 +69,6 @@ class CachedTokens:
         self, tokens: TokenSet, blank: Stem, patches: int = 48, channel_dropout: float = 0.1, missing: float = 0.03
     ) -> None:
         self.tokens = tokens
-        self._known = (tokens.person, tokens.others, tokens.warmth)
         self._patches = patches
         self.pid = tokens.pid
         self.world: NDArray[np.int64] | None = tokens.world
@@ -87,13 +100,21 @@ class CachedTokens:
         flip = rng.random(len(index)) < 0.5
         columns = np.where(flip[:, None], mirror[chosen], chosen)  # (b, n): which patches, mirrored or not
         features = self.features(net, index, columns)
-        known = [torch.from_numpy(a[index[:, None], columns]).float().to(device) for a in self._known]
         for m, b in np.argwhere(rng.random(features.shape[:2]) < self._missing):
             features[m, b] = backbone.finish(self._blank)[0, chosen]
         # Whole channels, not single values: a fraction of the random numbers, and neighbours agree.
         features = features * F.dropout(torch.ones_like(features[:, :, :1]), self._dropout, training=net.training)
         tokens = backbone.adapt(features.to(device))
-        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), *known)
+        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), self._known(index, columns, device))
+
+    def _known(self, index: NDArray[np.int64], columns: NDArray[np.int64], device: torch.device) -> Patches:
+        known = self.tokens
+        person, others, warmth = (
+            torch.from_numpy(a[index[:, None], columns]).float().to(device)
+            for a in (known.person, known.others, known.warmth)
+        )
+        visible = torch.from_numpy(known.visible[index[:, None], :, columns]).float().permute(2, 0, 1)
+        return Patches(person, others, visible.to(device), warmth)
 
 
 def _at(array: NDArray[np.float16], index: NDArray[np.int64], columns: NDArray[np.int64]) -> Tensor:
@@ -131,8 +152,8 @@ class FolderImages:
             person.append(None if share is None else torch.from_numpy(patch_share(share, backbone.grid)).float())
         tokens = backbone(torch.stack(images, dim=1).to(device))
         known = None if any(p is None for p in person) else torch.stack([p for p in person if p is not None]).to(device)
-        others = None if known is None else torch.zeros_like(known)
-        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), known, others)
+        patches = None if known is None else Patches(known, torch.zeros_like(known))
+        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), patches)
 
     def _augment(
         self, stack: Tensor, mask: NDArray[np.bool_] | None, rng: np.random.Generator

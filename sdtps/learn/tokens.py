@@ -14,6 +14,7 @@ from sdtps.synth import SynthSample, generate
 from sdtps.types import MODALITIES, Grid
 
 BATCH = 8
+DARK = 16.0  # grey levels below which a difference is noise
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class TokenSet:
         person: (n, N) share of each patch that the person covers.
         others: (n, N) share that other people cover.
         warmth: (n, N) thermal brightness of each patch, 0 to 1 between the picture's coldest and warmest.
+        visible: (n, M, N) how much each patch stands out from the background, in each modality; see `patch_visibility`.
         pid, cam: (n,) identity and camera.
         world: (n,) number of the file it was loaded from; people of one world share cameras.
     """
@@ -35,6 +37,7 @@ class TokenSet:
     person: NDArray[np.float16]
     others: NDArray[np.float16]
     warmth: NDArray[np.float16]
+    visible: NDArray[np.float16]
     pid: NDArray[np.int64]
     cam: NDArray[np.int64]
     world: NDArray[np.int64]
@@ -85,6 +88,18 @@ def patch_warmth(tir: NDArray[np.uint8], grid: Grid) -> NDArray[np.float16]:
     return ((brightness - brightness.min()) / max(spread, 1.0)).astype(np.float16)
 
 
+def patch_visibility(picture: NDArray[np.uint8], background: NDArray[np.float16], grid: Grid) -> NDArray[np.float16]:
+    """(H, W, 3) picture and (N,) share of background to (N,) distance of each patch's colour from the background's.
+
+    0 is the background's mean colour, 1 the patch that stands out most; a picture in which nothing does stays near 0.
+    """
+    height, width = picture.shape[0] // grid.rows, picture.shape[1] // grid.cols
+    colour = picture.reshape(grid.rows, height, grid.cols, width, 3).mean((1, 3)).reshape(-1, 3)
+    weight = background.astype(np.float64) + 1e-6
+    distance = np.linalg.norm(colour - weight @ colour / weight.sum(), axis=1)
+    return (distance / max(distance.max(), DARK)).astype(np.float16)
+
+
 def cache_synthetic(
     backbone: HieraBackbone,
     seed: int,
@@ -115,12 +130,19 @@ def cache_synthetic(
             flush()
             if progress is not None:
                 progress(len(seen), total)
+    person, others = ([patch_share(getattr(s, k), backbone.grid) for s in seen] for k in ("person", "others"))
     return TokenSet(
         tokens=torch.cat([s.tokens for s in stems]).numpy(),
         skips=torch.cat([s.skips for s in stems]).numpy(),
-        person=np.stack([patch_share(s.person, backbone.grid) for s in seen]),
-        others=np.stack([patch_share(s.others, backbone.grid) for s in seen]),
+        person=np.stack(person),
+        others=np.stack(others),
         warmth=np.stack([patch_warmth(s.tir, backbone.grid) for s in seen]),
+        visible=np.array(
+            [
+                [patch_visibility(getattr(s, m), 1 - p - o, backbone.grid) for m in MODALITIES]
+                for s, p, o in zip(seen, person, others, strict=True)
+            ]
+        ),
         pid=np.array([s.pid for s in seen]),
         cam=np.array([s.cam for s in seen]),
         world=np.zeros(len(seen), np.int64),

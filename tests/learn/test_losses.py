@@ -4,7 +4,16 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from sdtps.learn.losses import CosineCalibration, batch_hard_triplet, foreground_loss, identity_loss, typicality_loss
+from sdtps.learn.losses import (
+    CosineCalibration,
+    batch_hard_triplet,
+    foreground_loss,
+    identity_loss,
+    maps_loss,
+    token_loss,
+)
+from sdtps.learn.recipe import LossWeights
+from sdtps.learn.sources import Patches
 from sdtps.model import Encoded, Prediction
 from tests.conftest import random_tokens, shaken_module
 
@@ -46,8 +55,8 @@ def test_foreground_loss_is_lowest_for_the_right_map(forward):
     assert foreground_loss(only_rgb, right, nobody) < foreground_loss(only_rgb, wrong, nobody)
 
 
-def test_typicality_falls_when_tokens_point_at_their_person(forward):
-    traces, encoded, pid = forward
+def test_token_loss_falls_when_tokens_point_at_their_person(forward):
+    _, encoded, pid = forward
     person = torch.zeros(4, 64)
     person[:, :20] = 1
     aimed = {m: p.clone() for m, p in encoded.patches.items()}
@@ -55,33 +64,48 @@ def test_typicality_falls_when_tokens_point_at_their_person(forward):
         centre = encoded.global_vectors["rgb"].view(2, 2, -1).mean(1).repeat_interleave(2, 0)
         aimed[m][:, :20] = centre[:, None]
     shared = dict.fromkeys(aimed, encoded.global_vectors["rgb"])
-    calibration = CosineCalibration()
-    before, _ = typicality_loss(
-        traces, Encoded(encoded.patches, shared), pid, person, torch.zeros_like(person), calibration, 0.5
-    )
-    after, _ = typicality_loss(traces, Encoded(aimed, shared), pid, person, torch.zeros_like(person), calibration, 0.5)
-    assert after < before
+    before = token_loss(Encoded(encoded.patches, shared), pid, person)
+    assert token_loss(Encoded(aimed, shared), pid, person) < before
 
 
-def test_map_targets_are_zero_outside_the_person(forward):
-    traces, encoded, pid = forward
-    calibration = CosineCalibration()
-    nobody = torch.zeros(4, 64)
-    _, low = typicality_loss(traces, encoded, pid, nobody, nobody, calibration, 0.5)
-    with torch.no_grad():
-        calibration.offset.fill_(-30.0)
-    _, lower = typicality_loss(traces, encoded, pid, nobody, nobody, calibration, 0.5)
-    assert lower < 1e-6 < low
-
-
-def test_warm_ground_raises_the_target_of_thermal_maps_alone(forward):
-    traces, encoded, pid = forward
+def says(logit: float) -> CosineCalibration:
+    """A calibration by which every map says the same everywhere."""
     calibration = CosineCalibration()
     with torch.no_grad():
-        calibration.offset.fill_(-30.0)  # every map says background
-    nobody, warm = torch.zeros(4, 64), torch.full((4, 64), 0.3)
-    _, cold = typicality_loss(traces, encoded, pid, nobody, nobody, calibration, 0.5)
-    _, warmed = typicality_loss(traces, encoded, pid, nobody, nobody, calibration, 0.5, warm)
-    assert cold < 1e-6
-    # A logit of -30 ± 8 against 0.3 costs about 9, and thermal is a third of the maps.
-    assert 2 < warmed < 4
+        calibration.scale.zero_()
+        calibration.offset.fill_(logit)
+    return calibration
+
+
+NOBODY = torch.zeros(4, 64)
+SOMEBODY = torch.ones(4, 64)
+
+
+def test_map_targets_are_zero_where_nobody_is(forward):
+    traces, *_ = forward
+    patches = Patches(NOBODY, NOBODY, visible=torch.ones(3, 4, 64))
+    assert maps_loss(traces, patches, says(-30.0), LossWeights()) < 1e-6
+    assert maps_loss(traces, patches, says(0.0), LossWeights()) > 0.5
+
+
+def test_map_targets_follow_what_a_modality_sees(forward):
+    traces, *_ = forward
+    weight = LossWeights(emphasis=1.0)
+    unseen = Patches(SOMEBODY, NOBODY, visible=torch.zeros(3, 4, 64))
+    only_rgb = Patches(SOMEBODY, NOBODY, visible=torch.stack([SOMEBODY, NOBODY, NOBODY]))
+    assert maps_loss(traces, unseen, says(-30.0), weight) < 1e-6
+    # RGB is one half of its own modality's maps and a quarter of the other two's: a third of all, at 30 each.
+    assert maps_loss(traces, only_rgb, says(-30.0), weight).item() == pytest.approx(10.0)
+
+
+def test_without_visibility_the_target_is_the_person(forward):
+    traces, *_ = forward
+    assert maps_loss(traces, Patches(SOMEBODY, NOBODY), says(30.0), LossWeights()) < 1e-6
+
+
+def test_warm_ground_and_bystanders_raise_targets(forward):
+    traces, *_ = forward
+    weight = LossWeights(warm_ground=0.5, others=0.2)
+    warm = maps_loss(traces, Patches(NOBODY, NOBODY, warmth=SOMEBODY), says(-30.0), weight)
+    assert warm.item() == pytest.approx(30 * 0.5 / 3)  # thermal maps alone
+    assert maps_loss(traces, Patches(NOBODY, SOMEBODY), says(-30.0), weight).item() == pytest.approx(30 * 0.2)

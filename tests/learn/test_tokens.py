@@ -6,7 +6,7 @@ import torch
 
 from sdtps.backbone import create_backbone
 from sdtps.learn.sources import CachedTokens
-from sdtps.learn.tokens import TokenSet, cache_synthetic, patch_share, patch_warmth
+from sdtps.learn.tokens import TokenSet, cache_synthetic, patch_share, patch_visibility, patch_warmth
 from sdtps.model import ModelConfig, build_model
 from sdtps.synth import sample
 from sdtps.types import Grid
@@ -36,6 +36,16 @@ def test_warmth_is_relative_to_the_picture():
     tir[:2, :2], tir[2:, 2:] = 200, 100
     np.testing.assert_array_equal(patch_warmth(tir, Grid(2, 2)), [1, 0, 0, 0.5])
     assert not patch_warmth(np.full((4, 4, 3), 90, np.uint8), Grid(2, 2)).any()
+
+
+def test_visibility_is_the_distance_from_the_background():
+    picture = np.full((4, 4, 3), 50, np.uint8)
+    picture[:2, :2], picture[:2, 2:] = 150, 100
+    background = np.array([0, 0, 1, 1], np.float16)
+    np.testing.assert_allclose(patch_visibility(picture, background, Grid(2, 2)), [1, 0.5, 0, 0], atol=1e-3)
+    picture[:] = 50
+    picture[0, 0] = 54  # noise in the dark is not a sight
+    assert patch_visibility(picture, background, Grid(2, 2)).max() < 0.2
 
 
 def test_tokens_equal_the_stem_of_the_picture(backbone, tokens):
@@ -83,4 +93,8 @@ def test_a_batch_matches_its_people(backbone, tokens):
     batch = source.batch(net, np.array([2, 3]), np.random.default_rng(0), torch.device("cpu"))
     assert batch.tokens.patches.shape == (3, 2, 128, 16)
     assert batch.pid.tolist() == [0, 1]
-    np.testing.assert_allclose(batch.person.sum(1), tokens.person[[2, 3]].astype(np.float32).sum(1), rtol=1e-3)
+    np.testing.assert_allclose(batch.patches.person.sum(1), tokens.person[[2, 3]].astype(np.float32).sum(1), rtol=1e-3)
+    assert batch.patches.visible.shape == (3, 2, 128)
+    np.testing.assert_allclose(
+        batch.patches.visible.sum(2).T, tokens.visible[[2, 3]].astype(np.float32).sum(2), rtol=1e-3
+    )
