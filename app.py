@@ -5,7 +5,8 @@ import os
 import sys
 from pathlib import Path
 
-from sdtps.checkpoints import EMBEDDED, CheckpointError, load_model, random_model
+from sdtps.checkpoints import EMBEDDED, load_model, random_model
+from sdtps.messages import CheckpointError
 from sdtps.model import LoadedModel, ModelConfig
 from sdtps.ui.examples import EXAMPLES, find_examples
 from sdtps.ui.page import build_page, launch_options
