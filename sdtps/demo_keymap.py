@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-from sdtps.bodies import clip_body, vit_body
+from sdtps.bodies import Body, clip_body, vit_body
 from sdtps.demo_config import DemoConfig
 from sdtps.grid_guess import PERSON, VEHICLE
 from sdtps.messages import Message
@@ -76,17 +76,24 @@ def demo_plan(file: StateFile, hints: Hints) -> Plan:
         "demo-sdtps" if sparse or aggregation else "demo",
         config,
         tensors,
-        lambda name: (
-            BASE + body.theirs(name.removeprefix("backbone.vit."))
-            if name.startswith("backbone.vit.")
-            else name.replace("backbone.", "BACKBONE.", 1)
+        theirs=lambda name: _demo_name(name, body),
+        made=frozenset(f"backbone.vit.{k}" for k in body.made),
+        unused=unused,
+        unexpected=(
+            *(k for k in rest if k not in tensors and k not in unused),
+            *(BASE + k for k in body.unexpected),
         ),
-        unused,
-        tuple(k for k in rest if k not in tensors and k not in unused) + tuple(BASE + k for k in body.unexpected),
-        tuple(assumed),
-        _demo_notes(unused),
-        body.facts | ({"experts": experts} if experts else {}) | ({"classes": classes} if classes else {}),
+        assumed=tuple(assumed),
+        notes=_demo_notes(unused),
+        facts=body.facts | {k: n for k, n in (("experts", experts), ("classes", classes)) if n},
     )
+
+
+def _demo_name(name: str, body: Body) -> str:
+    """A name of the model as DeMo writes it."""
+    if name.startswith("backbone.vit."):
+        return BASE + body.theirs(name.removeprefix("backbone.vit."))
+    return name.replace("backbone.", "BACKBONE.", 1)
 
 
 def _heads(rest: Mapping[str, Tensor], direct: bool, sdtps: bool) -> tuple[list[str], int]:

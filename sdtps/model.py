@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import torch
@@ -198,7 +198,7 @@ class LoadedModel:
     @property
     def settings(self) -> Settings:
         """What the weights were trained with, as far as it is known; the defaults for the rest."""
-        return Settings(**self.weights.settings, variant=self.net.config.variant)
+        return replace(Settings(variant=self.net.config.variant), **self.weights.settings)
 
     def autocast(self) -> torch.autocast:
         """fp16 for the backbone on CUDA, nothing elsewhere."""

@@ -155,6 +155,10 @@ def analyse_triplet(
     variant = get_variant(settings.variant)
     if lacking := model.net.sdtps.supports(variant):
         raise ValueError(lacking)
+    cameras = model.weights.facts.get("cameras", 0)
+    if camera is not None and cameras and not 0 <= camera < cameras:
+        text = "These weights know the cameras 0 to {last}, not {camera}."
+        raise ValueError(Message("camera.unknown", text, last=cameras - 1, camera=camera))
     size = model.net.backbone.input_size
     encoding = encode(model, prepare(triplet, size), camera)
     return decide(model, encoding, settings, triplet.notes(size), triplet.missing)
