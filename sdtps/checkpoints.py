@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,34 @@ GROUPS = (
     ("before", r"(multimodal_)?sacr\.|lif\."),  # these change the patches before SDTPS sees them
 )
 DECISIVE = {"camera", "backbone", "reduction", "predictor", "aggregation", "sdtps", "before"}
+
+
+@dataclass(frozen=True)
+class WeightsSource:
+    """Weights that can be loaded, now or later.
+
+    Attributes:
+        path: see `load_model`; the embedded model by default.
+        size, config, insist: see `load_model`.
+    """
+
+    path: str | os.PathLike[str] = EMBEDDED
+    size: tuple[int, int] | None = None
+    config: str | os.PathLike[str] | None = None
+    insist: bool = False
+
+    @property
+    def name(self) -> str:
+        """What to call it before it is loaded."""
+        return str(self.path) if str(self.path).startswith(TIMM) else Path(self.path).name
+
+    def but(self, **changes: Any) -> "WeightsSource":
+        """The same with some changes."""
+        return replace(self, **changes)
+
+    def load(self, device: str = "auto") -> LoadedModel:
+        """Load it."""
+        return load_model(self.path, device, size=self.size, config=self.config, insist=self.insist)
 
 
 class MismatchError(CheckpointError):

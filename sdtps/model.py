@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -198,7 +198,8 @@ class LoadedModel:
     @property
     def settings(self) -> Settings:
         """What the weights were trained with, as far as it is known; the defaults for the rest."""
-        return replace(Settings(variant=self.net.config.variant), **self.weights.settings)
+        known: dict[str, Any] = dict(self.weights.settings)
+        return Settings(**known, variant=self.net.config.variant)
 
     def autocast(self) -> torch.autocast:
         """fp16 for the backbone on CUDA, nothing elsewhere."""
