@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -194,6 +195,11 @@ class LoadedModel:
     weights: WeightsReport
     device: torch.device
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What else than the file decides the tokens: the same file can be read with another grid or mean."""
+        return repr(sorted(self.net.config.as_dict().items()))
 
     @property
     def settings(self) -> Settings:

@@ -57,7 +57,7 @@ def encode(model: LoadedModel, prepared: Prepared, camera: int | None = None) ->
         prepared: the triplet at the model's size.
         camera: camera label for models with a camera embedding.
     """
-    key = (model.weights.sha256, str(model.device), prepared.sha256, str(camera))
+    key = (model.weights.sha256, model.fingerprint, str(model.device), prepared.sha256, str(camera))
     encoding = _encodings.get(key)
     if encoding is not None:
         return encoding
