@@ -16,7 +16,7 @@ from torch import Tensor
 
 from sdtps.demo_config import read_demo_config
 from sdtps.keymaps import FORMAT, plan_for
-from sdtps.messages import CheckpointError
+from sdtps.messages import CheckpointError, Message
 from sdtps.model import LoadedModel, ModelConfig, ReidModel, build_model, pick_device
 from sdtps.plans import Hints, Plan
 from sdtps.state_files import MAX_BYTES, SUFFIXES, StateFile, read_state_file
@@ -79,7 +79,7 @@ class MismatchError(CheckpointError):
             "{name!r} fits only in part, so it was not loaded: {first}{more}. Insist with --force if you must.",
             name=report.name,
             first="; ".join(mismatches[:NAMED]),
-            more=f" and {more} more" if more > 0 else "",
+            more=Message("weights.more", " and {n} more", n=more) if more > 0 else "",
         )
 
 

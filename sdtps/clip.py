@@ -71,14 +71,14 @@ def clip_to_timm(state: Mapping[str, Tensor], grid: Grid | None = None) -> dict[
     mapped: dict[str, Tensor] = {}
     for key, value in state.items():
         name = key.removeprefix("visual.")
-        tensor = value.float()
+        tensor = value.float() if value.is_floating_point() else value  # integers are the caller's to refuse
         if name == "class_embedding":
             tensor = tensor.reshape(1, 1, -1)
         elif name == "positional_embedding":
             tensor = (tensor if grid is None else resize_position_table(tensor, grid)).unsqueeze(0)
         elif name == "proj":
             tensor = tensor.t().contiguous()
-            mapped["head.bias"] = tensor.new_zeros(len(tensor))
+            mapped["head.bias"] = torch.zeros(len(tensor), device=tensor.device)
         mapped[timm_name(name)] = tensor
     return mapped
 

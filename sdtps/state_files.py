@@ -121,7 +121,10 @@ def _read_archive(path: Path, limit: int) -> Any:
 def _read_pickle(path: Path, *, mapped: bool) -> Any:
     """torch's own reader, which knows tensors and plain containers and refuses everything else."""
     try:
-        return torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+        if mapped and path.suffix != ".safetensors":  # by that name torch would expect another format
+            return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+        with path.open("rb") as stream:
+            return torch.load(stream, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         found = re.search(r"(?:GLOBAL|global:?|instantiate|class) [`'\"]?([A-Za-z_][\w]*(?:\.[\w]+)+)", str(error))
         if found is None:

@@ -42,7 +42,9 @@ function makeHeader(config, i18n, state, onModel, onVariant, onAbout) {
     single.title = card.name;
     hash.textContent = card.hash;
     hash.title = card.sha256;
-    stateOfWeights.textContent = i18n.t(model.report.absent.length && card.complete ? 'weights.without' : card.complete ? 'weights.trained' : card.trained ? 'weights.partial' : 'weights.random');
+    const lacking = card.trained ? 'weights.partial' : 'weights.random';
+    const whole = model.report.absent.length ? 'weights.without' : 'weights.trained';
+    stateOfWeights.textContent = i18n.t(card.complete ? whole : lacking);
     stateOfWeights.classList.toggle('lens-warn', !card.complete);
     weights.replaceChildren(...config.models.map((m) => h('option', { value: m.id, selected: m === model }, nameOf(m))));
     variant.replaceChildren(...config.variants.map((v) => {

@@ -173,7 +173,7 @@ function mountLens(root, config, server) {
   }
 
   // Weights that are only listed are loaded first; the triplet and the settings stay.
-  const changeModel = latestWins(
+  const loadModel = latestWins(
     async (id) => {
       const known = config.models.find((model) => model.id === id);
       if (known && known.report) return { model: known };
@@ -184,12 +184,19 @@ function mountLens(root, config, server) {
     },
     async (answer, id, more) => {
       if (more) return;
-      if (!answer.error) return useModel(answer.model);
-      header.refresh();
-      if (!analysis && state.example) analyse();
-      sources.complain([{ zone: null, note: answer.error }]);
+      if (answer.error) {
+        header.refresh();
+        if (!analysis && state.example) analyse();
+        sources.complain([{ zone: null, note: answer.error }]);
+      } else {
+        useModel(answer.model);
+      }
     },
   );
+
+  function changeModel(id) {
+    loadModel(id);
+  }
 
   function useModel(model) {
     const place = config.models.findIndex((known) => known.id === model.id);
