@@ -104,7 +104,6 @@ def score_mix(settings: Settings, *, with_predictor: bool = True) -> Payload:
         "self": 2 * beta,
         "cross": beta,
         "cosines": False,
-        "no_predictor": not with_predictor,
     }
 
 

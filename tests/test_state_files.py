@@ -115,7 +115,7 @@ def changed(tensor_name, value):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (changed("BACKBONE.base.proj", torch.full((64, 32), torch.nan)), "has NaN or infinite values in BACKBONE.base."),
+        (changed("BACKBONE.base.proj", torch.full((64, 32), torch.nan)), "has NaN or infinite values in BACKBONE."),
         (changed("rgb_reduce.0.bias", torch.full((64,), torch.inf)), "has NaN or infinite values in rgb_reduce.0.bias"),
         (changed("BACKBONE.base.proj", torch.ones(64, 32, dtype=torch.int8)), "stores BACKBONE.base.proj as int8"),
         (changed("BACKBONE.base.proj", torch.ones(64, 32, dtype=torch.complex64)), "as complex64"),

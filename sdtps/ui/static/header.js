@@ -4,10 +4,10 @@ function makeHeader(config, i18n, state, onModel, onVariant, onAbout) {
   const weights = h('select.lens-weights', { 'data-t-aria': 'weights', 'data-choice': 'weights', onchange: () => onModel(weights.value) });
   const single = h('span.lens-weights-name');
   const hash = h('code.lens-hash');
-  const stateOfWeights = h('button.lens-badge', { type: 'button', 'data-open': 'weights', 'data-t-title': 'report.open', onclick: onAbout });
+  const stateOfWeights = h('button.lens-badge', { type: 'button', 'data-open': 'weights', 'data-t-title': 'report.open', onclick: () => onAbout() });
   const add = h('button.lens-icon', {
     type: 'button', 'data-t-aria': 'upload.title', 'data-t-title': 'upload.title', 'data-open': 'upload',
-    hidden: !config.upload_weights.allowed, onclick: onAbout,
+    hidden: !config.upload_weights.allowed, onclick: () => onAbout('upload'),
   }, '+');
   const variant = h('select', { 'data-t-aria': 'variant', 'data-choice': 'variant', onchange: () => onVariant(variant.value) });
   const language = h('button.lens-plain', {

@@ -37,7 +37,7 @@ function mountLens(root, config, server) {
   const sources = makeSources(config, i18n, server, state, analyse);
   const display = makeDisplay(i18n, state.display, () => { paint(); saveLink(); });
   const about = makeWeightsDialog(config, i18n, server, { current: () => currentModel(), useModel });
-  const header = makeHeader(config, i18n, state, changeModel, changeVariant, () => about.open());
+  const header = makeHeader(config, i18n, state, changeModel, changeVariant, (part) => about.open(part));
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
   const empty = h('div.lens-empty', { hidden: true }, h('h2', { 'data-t': 'empty.title' }), h('p', { 'data-t': 'empty.text' }));

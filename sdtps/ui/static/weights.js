@@ -29,6 +29,7 @@ function makeWeightsDialog(config, i18n, server, { current, useModel }) {
     status.textContent = note ? i18n.sentence(note) : '';
     status.classList.toggle('lens-bad', Boolean(note && note.code !== 'upload.busy'));
     insist.hidden = !(note && note.code === 'weights.mismatch');
+    if (note && node.open) status.scrollIntoView({ block: 'nearest' });
   }
 
   function busy(yes) {
@@ -121,6 +122,11 @@ function makeWeightsDialog(config, i18n, server, { current, useModel }) {
   return {
     node,
     refresh,
-    open() { say(null); refresh(); node.showModal(); },
+    open(part) {
+      say(null);
+      refresh();
+      node.showModal();
+      if (part === 'upload') choose.focus();
+    },
   };
 }
