@@ -37,6 +37,7 @@ GROUPS = (
     ("heads", r"classifier|bottleneck"),
     ("before", r"(multimodal_)?sacr\.|lif\."),  # these change the patches before SDTPS sees them
 )
+PARTS = ("backbone", *(group for group, _ in GROUPS if group != "backbone"), "fusion", "text", "head", "other")
 DECISIVE = {"camera", "backbone", "reduction", "predictor", "aggregation", "sdtps", "before"}
 
 
@@ -280,7 +281,7 @@ def _groups(
             parts.setdefault(group, {}).setdefault(side, []).append(name)
     return tuple(
         WeightsGroup(group, len(found.get("loaded", ())), *(tuple(found.get(s, ())) for s in list(sides)[1:]))
-        for group, found in parts.items()
+        for group, found in sorted(parts.items(), key=lambda part: PARTS.index(part[0]))
     )
 
 

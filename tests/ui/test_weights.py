@@ -38,6 +38,8 @@ def app(app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     for seed, (name, options) in enumerate(CHECKPOINTS.items()):
         torch.save(random_state(demo_shapes(depth=1, **options), seed), folder / name)
     listed = [part for name in CHECKPOINTS for part in ("--weights", str(folder / name))]
+    (folder / "vehicle.yml").write_text("MODEL: {SDTPS_SPARSE_RATIO: 0.7, SDTPS_AGGR_RATIO: 0.5, SDTPS_BETA: 0.3}")
+    listed[4:4] = ["--config", str(folder / "vehicle.yml")]
     arguments = (*listed, "--allow-upload-weights", "--examples", str(app.examples), "--device", "cpu")
     with serving_app(*arguments) as url:
         yield App(url, folder / "person.pth", folder / "vehicle.pth", folder / "fusion.pth", app.examples)
@@ -84,7 +86,7 @@ def test_vehicle_weights_show_8_by_16(app: App, open_page: OpenPage) -> None:
     assert box["width"] == pytest.approx(2 * box["height"], abs=2)
     point_at(page, "tir", "score", 7, 15, rows=8, cols=16)
     model = sdtps.load_model(app.vehicle, "cpu")
-    expected = sdtps.analyse(model, *app.files("day"))["tir"].score[127]
+    expected = sdtps.analyse(model, *app.files("day"), sdtps.Settings())["tir"].score[127]
     assert shown_values(page)["tir/score"] == pytest.approx(float(expected), abs=1e-6)
     text = report_of(page)
     assert "8 × 16" in text
@@ -132,6 +134,17 @@ def test_the_report_says_what_was_read_and_assumed(app: App, open_page: OpenPage
     for group in report.groups:
         row = page.locator(f"[data-group={group.name}] td").all_inner_texts()
         assert row == [str(group.loaded), "–", "–", "–"]
+
+
+def test_sliders_can_be_set_to_the_training(open_page: OpenPage) -> None:
+    page = open_page()
+    choose(page, "vehicle.pth")
+    assert shown_settings(page)["sparse_ratio"] == 0.5
+    page.click("[data-open=weights]")
+    assert "ρ 0.7, α 0.5, β 0.3" in page.locator("[data-dialog=weights]").inner_text()
+    page.click("[data-use=settings]")
+    wait_for_settings(page, sparse_ratio=0.7, aggr_ratio=0.5, beta=0.3)
+    assert page.locator(".lens-control:has([data-setting=aggr_ratio]) .lens-meaning").inner_text() == "44 tokens"
 
 
 def test_rows_and_columns_can_be_exchanged(app: App, open_page: OpenPage) -> None:

@@ -36,7 +36,7 @@ function mountLens(root, config, server) {
   const controls = makeControls(config, i18n, changeSetting, resetAll);
   const sources = makeSources(config, i18n, server, state, analyse);
   const display = makeDisplay(i18n, state.display, () => { paint(); saveLink(); });
-  const about = makeWeightsDialog(config, i18n, server, { current: () => currentModel(), useModel });
+  const about = makeWeightsDialog(config, i18n, server, { current: () => currentModel(), useModel, changeSettings });
   const header = makeHeader(config, i18n, state, changeModel, changeVariant, (part) => about.open(part));
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));

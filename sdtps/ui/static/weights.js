@@ -8,7 +8,7 @@ function factText(name, value, i18n) {
   return value === 0 ? '–' : String(value);
 }
 
-function makeWeightsDialog(config, i18n, server, { current, useModel }) {
+function makeWeightsDialog(config, i18n, server, { current, useModel, changeSettings }) {
   const title = h('h2');
   const content = h('div.lens-report');
   const picker = h('input', { type: 'file', accept: '.safetensors,.pth,.pt,.bin', hidden: true, 'data-upload': 'weights' });
@@ -107,8 +107,12 @@ function makeWeightsDialog(config, i18n, server, { current, useModel }) {
       type: 'button', 'data-turn': model.id, 'data-t': 'report.turn',
       onclick: () => take(() => server.ask('weights.turn', { id: model.id }), null),
     });
+    const trained = h('button.lens-button', {
+      type: 'button', 'data-t': 'report.use', 'data-use': 'settings', onclick: () => changeSettings(report.settings),
+    });
     content.replaceChildren(
       factsOf(report, card),
+      ...(Object.keys(report.settings).length ? [trained] : []),
       ...(report.absent.length ? [absentOf(report)] : []),
       ...(report.assumed.length ? [heading('report.assumed'), list(report.assumed)] : []),
       ...(report.can_turn ? [turn] : []),
