@@ -4,6 +4,7 @@ Width, depth, patch, projection, registers and layer scale are all in the shapes
 not; every published ViT of this layout has heads of 64 channels.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,6 +18,7 @@ from sdtps.messages import CheckpointError, Message
 from sdtps.types import Grid
 
 CLIP_TIMM, VIT_TIMM = "vit_base_patch16_clip_quickgelu_224", "vit_base_patch16_224"
+CLIP_GELU_TIMM = "vit_base_patch16_clip_224"  # the same names, another activation
 HEAD_CHANNELS = 64
 
 
@@ -116,15 +118,19 @@ def vit_body(file: str, state: Mapping[str, Tensor]) -> Body:
     tensors.pop("sie_embed", None)
     options: dict[str, Any] = {"timm_options": timm_options}
     assumed: tuple[Message, ...] = ()
+    quick = False
     if clip:
         options["projection"] = len(state["head.weight"])
         tensors = {"head.bias": torch.zeros(len(state["head.weight"]))} | tensors
-        assumed = (Message("weights.assumed.quickgelu", "QuickGELU is assumed, as in OpenAI's CLIP."),)
+        quick = "quickgelu" in file.lower() or not re.search(r"^timm |laion|datacomp", file.lower())
+        activation = "QuickGELU" if quick else "GELU"
+        text = "The activation is not stored; by its name, {activation} is assumed."
+        assumed = (Message("weights.assumed.activation", text, activation=activation),)
     if "cls_token" not in state:
         options["pool"] = "mean"
     return Body(
         "clip" if clip else "vit",
-        CLIP_TIMM if clip else VIT_TIMM,
+        (CLIP_TIMM if quick else CLIP_GELU_TIMM) if clip else VIT_TIMM,
         options,
         tensors,
         patch,

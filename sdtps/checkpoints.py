@@ -3,8 +3,7 @@
 import hashlib
 import json
 import os
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,25 +19,14 @@ from sdtps.messages import CheckpointError, Message
 from sdtps.model import LoadedModel, ModelConfig, ReidModel, build_model, pick_device
 from sdtps.plans import Hints, Plan
 from sdtps.state_files import MAX_BYTES, SUFFIXES, StateFile, read_state_file
-from sdtps.types import WeightsGroup, WeightsReport
+from sdtps.types import WeightsReport
+from sdtps.weights_report import absent_parts, compare, facts_of, group_counts, group_of
 
 CHECKPOINT_DIR = Path(__file__).resolve().parent.parent / "checkpoints"
 EMBEDDED = CHECKPOINT_DIR / "sdtps-lens-hiera-tiny.safetensors"
 TIMM = "timm:"
 NAMED = 3  # mismatches that a refusal names
 SPARE = 4 * 1024**2  # numbers that a model may have beyond its file before it is built at all
-GROUPS = (
-    ("camera", r"backbone\.cv_embed|BACKBONE\.(cv_embed|base\.sie_embed)"),
-    ("backbone", r"backbone\.|BACKBONE\.|visual\."),
-    ("reduction", r"\w+_reduce\."),
-    ("predictor", r"sdtps\.\w+_sparse"),
-    ("aggregation", r"sdtps\.\w+_aggr"),
-    ("sdtps", r"sdtps\."),
-    ("heads", r"classifier|bottleneck"),
-    ("before", r"(multimodal_)?sacr\.|lif\."),  # these change the patches before SDTPS sees them
-)
-PARTS = ("backbone", *(group for group, _ in GROUPS if group != "backbone"), "fusion", "text", "head", "other")
-DECISIVE = {"camera", "backbone", "reduction", "predictor", "aggregation", "sdtps", "before"}
 
 
 @dataclass(frozen=True)
@@ -141,7 +129,7 @@ def load_checkpoint(
     training = read_demo_config(config) if config is not None else None
     if str(source).startswith(TIMM):
         name = str(source).removeprefix(TIMM)
-        file = StateFile(f"timm {name}", fetch_pretrained(name))
+        file = fetch_pretrained(name)
         folder, digest = "", sha256_of_state(file.tensors)
     else:
         path = Path(source)
@@ -149,15 +137,14 @@ def load_checkpoint(
         folder, digest = "/".join(path.resolve().parent.parts[-2:]), sha256_of(path)
     plan = plan_for(file, Hints(size, training, folder))
     _check_values(file.name, plan)
-    net, report = _build(file, plan, digest, training.settings if training else {})
-    mismatches = _mismatches(plan, net, report)
+    net, report, mismatches = _build(file, plan, digest, training.settings if training else {})
     if mismatches and not insist:
         raise MismatchError(report, mismatches)
     return net, report
 
 
-def fetch_pretrained(name: str) -> dict[str, Tensor]:
-    """The published weights of a timm model, from the hub or timm's own cache."""
+def fetch_pretrained(name: str) -> StateFile:
+    """The published weights of a timm model, from the hub or timm's own cache, and how its pictures are normalised."""
     if name.split(".")[0] not in timm.list_models():
         raise CheckpointError("weights.timm", "timm has no model {name!r}; see timm.list_models().", name=name)
     try:
@@ -169,7 +156,8 @@ def fetch_pretrained(name: str) -> dict[str, Tensor]:
             name=name,
             why=type(error).__name__,
         ) from None
-    return dict(net.state_dict())
+    numbers = {key: json.dumps(list(net.pretrained_cfg[key])) for key in ("mean", "std")}
+    return StateFile(f"timm {name}", dict(net.state_dict()), numbers)
 
 
 def _check_values(name: str, plan: Plan) -> None:
@@ -207,8 +195,10 @@ def _new(name: str, config: ModelConfig) -> ReidModel:
         ) from None
 
 
-def _build(file: StateFile, plan: Plan, digest: str, settings: Mapping[str, float]) -> tuple[ReidModel, WeightsReport]:
-    """The model with every tensor that fits, and what did not."""
+def _build(
+    file: StateFile, plan: Plan, digest: str, settings: Mapping[str, float]
+) -> tuple[ReidModel, WeightsReport, list[str]]:
+    """The model with every tensor that fits, the report, and what makes it one that fits only in part."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # what a file lacks is random, but the same each time
         net = _new(file.name, plan.config)
@@ -217,41 +207,24 @@ def _build(file: StateFile, plan: Plan, digest: str, settings: Mapping[str, floa
     wanted = net.state_dict()
     fitting = {k: v for k, v in state.items() if k in wanted and v.shape == wanted[k].shape}
     net.load_state_dict(fitting, strict=False)
-    taken = [k for k in fitting if k not in plan.made]
-    missing = tuple(plan.theirs(k) for k in wanted if k not in fitting)
-    unexpected = (*(plan.theirs(k) for k in state if k not in wanted), *plan.unexpected)
+    found = compare(plan, state, wanted, fitting)
     report = WeightsReport(
         name=file.name,
         sha256=digest,
         trained=_is_trained(file, plan),
-        loaded=len(taken),
-        missing=missing,
-        unexpected=unexpected,
+        loaded=sum(g.loaded for g in found.groups),
+        missing=found.missing,
+        unexpected=found.unexpected,
         notes=plan.notes,
         family=plan.family,
-        groups=_groups(taken, missing, unexpected, plan.unused),
+        groups=found.groups,
         unused=tuple(plan.unused),
-        absent=_absent(net),
+        absent=absent_parts(net),
         assumed=plan.assumed,
-        facts=_facts(net) | dict(plan.facts),
+        facts=facts_of(net) | dict(plan.facts),
         settings=settings,
     )
-    return net, report
-
-
-def _mismatches(plan: Plan, net: ReidModel, report: WeightsReport) -> list[str]:
-    """What makes the file one that fits only in part, in words; heads play no part in what is shown."""
-    wanted = {plan.theirs(k): v for k, v in net.state_dict().items()}
-    given = {plan.theirs(k): v for k, v in plan.tensors.items()}
-    said = [
-        f"{name} is {_by(given[name])}, not {_by(wanted[name])}" if name in given else f"{name} is missing"
-        for name in report.missing
-    ]
-    return said + [f"{name} is unknown" for name in report.unexpected if group_of(name) in DECISIVE]
-
-
-def _by(tensor: Tensor) -> str:
-    return "x".join(map(str, tensor.shape)) or "a number"
+    return net, report, found.mismatches
 
 
 def _is_trained(file: StateFile, plan: Plan) -> bool:
@@ -259,52 +232,6 @@ def _is_trained(file: StateFile, plan: Plan) -> bool:
     counters = [v for k, v in plan.tensors.items() if k.endswith("num_batches_tracked")]
     never = bool(counters) and not any(bool(c.any()) for c in counters)
     return file.metadata.get("trained", "no" if never and plan.family != "own" else "yes") == "yes"
-
-
-def group_of(name: str) -> str:
-    """The part of a model that a tensor belongs to, by its name here or in a file."""
-    return next((group for group, pattern in GROUPS if re.match(pattern, name)), "other")
-
-
-def _groups(
-    loaded: Iterable[str], missing: tuple[str, ...], unexpected: tuple[str, ...], unused: Mapping[str, str]
-) -> tuple[WeightsGroup, ...]:
-    parts: dict[str, dict[str, list[str]]] = {}
-    sides = {
-        "loaded": [(group_of(k), k) for k in loaded],
-        "missing": [(group_of(k), k) for k in missing],
-        "unexpected": [(group_of(k), k) for k in unexpected],
-        "unused": [(group, k) for k, group in unused.items()],
-    }
-    for side, entries in sides.items():
-        for group, name in entries:
-            parts.setdefault(group, {}).setdefault(side, []).append(name)
-    return tuple(
-        WeightsGroup(group, len(found.get("loaded", ())), *(tuple(found.get(s, ())) for s in list(sides)[1:]))
-        for group, found in sorted(parts.items(), key=lambda part: PARTS.index(part[0]))
-    )
-
-
-def _absent(net: ReidModel) -> tuple[str, ...]:
-    parts = {"predictor": net.sdtps.rgb_sparse, "aggregation": net.sdtps.rgb_aggr}
-    return tuple(name for name, part in parts.items() if part is None)
-
-
-def _facts(net: ReidModel) -> dict[str, Any]:
-    """What the shapes say."""
-    backbone, config = net.backbone, net.config
-    return {
-        "architecture": config.name,
-        "input_size": list(backbone.input_size),
-        "grid": list(backbone.grid),
-        "channels": backbone.dim,
-        "classes": config.num_classes,
-        "cameras": config.backbone_options.get("cameras", 0),
-        "rows": net.sdtps.rows,
-        "global_local": config.global_local,
-        "direct": config.direct,
-        "variant": config.variant,
-    }
 
 
 def ready(net: ReidModel, report: WeightsReport, device: str = "auto") -> LoadedModel:
@@ -347,8 +274,8 @@ def random_model(config: ModelConfig, seed: int = 0, device: str = "auto") -> Lo
         0,
         tuple(state),
         family="random",
-        groups=_groups((), tuple(state), (), {}),
-        absent=_absent(net),
-        facts=_facts(net),
+        groups=group_counts(missing=[(group_of(k), k) for k in state]),
+        absent=absent_parts(net),
+        facts=facts_of(net),
     )
     return ready(net, report, device)

@@ -28,7 +28,7 @@ def demo_plan(file: StateFile, hints: Hints) -> Plan:
     rest = {k: v for k, v in file.tensors.items() if not k.startswith(BASE)}
     body = clip_body(file.name, base) if "class_embedding" in base else vit_body(file.name, base)
     tensors = {f"backbone.vit.{k}": v for k, v in body.tensors.items()}
-    assumed: list[Message] = []
+    assumed = list(body.assumed)
 
     camera = rest.pop("BACKBONE.cv_embed", body.camera)
     options = dict(body.options)
@@ -36,7 +36,10 @@ def demo_plan(file: StateFile, hints: Hints) -> Plan:
         tensors["backbone.cv_embed"] = camera.reshape(len(camera), 1, -1)
         coefficient = hints.config.sie_coefficient if hints.config else None
         options |= {"cameras": len(camera), "sie_coefficient": 1.0 if coefficient is None else coefficient}
-        options |= {"sie_on_all": True} if camera is body.camera else {}
+        if camera is body.camera:
+            options["sie_on_all"] = True
+            text = "The camera embedding lies inside the ViT; it is added to every token, as in TransReID."
+            assumed.append(Message("weights.assumed.sie_all", text))
         if coefficient is None:
             assumed.append(
                 Message("weights.assumed.sie", "The camera embedding's factor (SIE_COE) is taken as 1, as released.")
@@ -79,14 +82,19 @@ def demo_plan(file: StateFile, hints: Hints) -> Plan:
         theirs=lambda name: _demo_name(name, body),
         made=frozenset(f"backbone.vit.{k}" for k in body.made),
         unused=unused,
-        unexpected=(
-            *(k for k in rest if k not in tensors and k not in unused),
-            *(BASE + k for k in body.unexpected),
-        ),
+        unexpected={k: _stranger(k) for k in rest if k not in tensors and k not in unused}
+        | {BASE + k: "backbone" for k in body.unexpected},
         assumed=tuple(assumed),
         notes=_demo_notes(unused),
         facts=body.facts | {k: n for k, n in (("experts", experts), ("classes", classes)) if n},
     )
+
+
+def _stranger(name: str) -> str:
+    """Where an unknown tensor lies: some parts change the patches before SDTPS sees them."""
+    if name.startswith("BACKBONE."):
+        return "backbone"
+    return "before" if re.match(r"(multimodal_)?sacr\.|lif\.", name) else "other"
 
 
 def _demo_name(name: str, body: Body) -> str:

@@ -90,24 +90,24 @@ def _clip(file: StateFile, hints: Hints) -> Plan:
     body = clip_body(file.name, visual)
     rest = [k for k in file.tensors if not k.startswith(prefix)]
     text = {k: "text" for k in rest if CLIP_TEXT.match(k)}
-    unexpected = tuple(k for k in rest if k not in text) + tuple(prefix + k for k in body.unexpected)
-    return _plain("clip", file.name, body, hints, lambda name: prefix + body.theirs(name), text, unexpected)
+    unexpected = {k: "other" for k in rest if k not in text} | {prefix + k: "backbone" for k in body.unexpected}
+    return _plain("clip", file, body, hints, lambda name: prefix + body.theirs(name), text, unexpected)
 
 
 def _vit(file: StateFile, hints: Hints) -> Plan:
     """A plain ViT under timm's names."""
     body = vit_body(file.name, dict(file.tensors))
-    return _plain("vit", file.name, body, hints, body.theirs, dict.fromkeys(body.unused, "head"), body.unexpected)
+    return _plain("vit", file, body, hints, body.theirs, dict.fromkeys(body.unused, "head"), {})
 
 
 def _plain(
     family: str,
-    name: str,
+    file: StateFile,
     body: Body,
     hints: Hints,
     theirs: Callable[[str], str],
     unused: Mapping[str, str],
-    unexpected: tuple[str, ...],
+    unexpected: Mapping[str, str],
 ) -> Plan:
     """A backbone alone: its square position table is resized to the person's grid, or to the size asked for."""
     assumed = list(body.assumed)
@@ -128,11 +128,16 @@ def _plain(
             text = "The position table was resized from {side}x{side} to {rows}x{cols} bilinearly, as DeMo does."
             assumed.append(Message("weights.assumed.resized", text, side=side, rows=grid.rows, cols=grid.cols))
     else:
-        grid = choose_grid(name, body, hints, assumed, [])
+        grid = choose_grid(file.name, body, hints, assumed, [])
     options = dict(body.options)
-    if body.kind == "clip":
+    if "mean" in file.metadata:
+        options |= {key: json.loads(file.metadata[key]) for key in ("mean", "std")}
+    elif body.kind == "clip":
         options |= {"mean": list(OPENAI_CLIP_MEAN), "std": list(OPENAI_CLIP_STD)}
         assumed.append(Message("weights.assumed.clip_mean", "Pictures are normalised with CLIP's own mean and spread."))
+    else:
+        text = "Pictures are normalised with mean and spread 0.5, as for ViTs of the first papers."
+        assumed.append(Message("weights.assumed.half_mean", text))
     config = ModelConfig(
         body.kind,
         body.timm_name,

@@ -42,7 +42,7 @@ class Plan:
         theirs: a name of the model → its name in the file.
         made: names of the model whose tensors are not in the file but follow from it.
         unused: name in the file → the part it belongs to.
-        unexpected: names in the file that nothing is known of.
+        unexpected: name in the file that nothing is known of → the part it lies in.
         assumed: what the file does not say.
         notes: what was done to it, or is not done with it.
         facts: what the shapes say besides the configuration.
@@ -54,7 +54,7 @@ class Plan:
     theirs: Callable[[str], str] = str
     made: frozenset[str] = frozenset()
     unused: Mapping[str, str] = field(default_factory=dict)
-    unexpected: tuple[str, ...] = ()
+    unexpected: Mapping[str, str] = field(default_factory=dict)
     assumed: tuple[Message, ...] = ()
     notes: tuple[Message, ...] = ()
     facts: Mapping[str, int] = field(default_factory=dict)

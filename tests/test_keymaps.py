@@ -282,10 +282,45 @@ def test_timm_state_dicts_of_many_kinds_load(tmp_path):
 
 def test_a_timm_name_takes_what_the_hub_gives(monkeypatch):
     state = random_state(vit_shapes(64, 1, 196))
-    monkeypatch.setattr("sdtps.checkpoints.fetch_pretrained", lambda name: state)
-    model = sdtps.load_model("timm:vit_base_patch16_224", "cpu")
-    assert model.weights.name == "timm vit_base_patch16_224"
+    made = timm.create_model("vit_base_patch16_224", num_classes=0, embed_dim=64, depth=1, num_heads=1)
+    made.load_state_dict(state)
+    made.pretrained_cfg["mean"] = (0.4, 0.5, 0.6)
+    asked = []
+    with monkeypatch.context() as patch:
+        patch.setattr("timm.create_model", lambda name, **options: asked.append((name, options)) or made)
+        file = fetch_pretrained("vit_base_patch16_224.augreg_in1k")
+    assert asked == [("vit_base_patch16_224.augreg_in1k", {"pretrained": True})]
+    monkeypatch.setattr("sdtps.checkpoints.fetch_pretrained", lambda name: file)
+    model = sdtps.load_model("timm:vit_base_patch16_224.augreg_in1k", "cpu")
+    assert model.weights.name == "timm vit_base_patch16_224.augreg_in1k"
     assert model.weights.complete
+    assert model.net.backbone.mean == (0.4, 0.5, 0.6)
+
+
+@pytest.mark.parametrize(("name", "quick"), [("clip_openai.pth", True), ("vit_clip_laion2b.pth", False)])
+def test_the_activation_of_a_timm_clip_goes_by_its_name(name, quick, tmp_path):
+    state = timm.create_model(
+        "vit_base_patch16_clip_224", num_classes=16, embed_dim=64, depth=1, num_heads=1
+    ).state_dict()
+    net, report = load_checkpoint(saved(tmp_path, state, name))
+    assert type(net.backbone.vit.blocks[0].mlp.act).__name__ == ("QuickGELU" if quick else "GELU")
+    assert any("activation is not stored" in note for note in report.assumed)
+
+
+def test_a_vit_with_parts_that_are_not_known_is_refused(tmp_path):
+    state = random_state(vit_shapes(64, 1, 196)) | {"blocks.0.attn.q_norm.weight": torch.ones(64)}
+    with pytest.raises(MismatchError, match=r"blocks\.0\.attn\.q_norm\.weight is unknown"):
+        load_checkpoint(saved(tmp_path, state))
+
+
+def test_an_imagenet_vit_with_its_camera_embedding_inside(tmp_path, photos):
+    state = random_state(demo_shapes(rows=25, imagenet=True, cameras=0)) | {
+        "BACKBONE.base.sie_embed": torch.randn(4, 1, 64)
+    }
+    model = sdtps.load_model(saved(tmp_path, state), "cpu")
+    assert (model.weights.facts["cameras"], model.weights.unexpected) == (4, ())
+    without, with_camera = (sdtps.analyse(model, *photos.values(), camera=c)["rgb"].score for c in (None, 3))
+    assert not np.array_equal(without, with_camera)
 
 
 def test_without_a_hub_one_sentence_says_so(monkeypatch):
