@@ -11,7 +11,7 @@ function factText(name, value, i18n) {
 function makeWeightsDialog(config, i18n, server, { current, useModel, changeSettings }) {
   const title = h('h2');
   const content = h('div.lens-report');
-  const picker = h('input', { type: 'file', accept: '.safetensors,.pth,.pt,.bin', hidden: true, 'data-upload': 'weights' });
+  const picker = h('input', { type: 'file', accept: '.safetensors,.pth,.pt,.bin', hidden: true, 'data-upload': 'weights', 'data-t-aria': 'upload.choose' });
   const choose = h('button.lens-button', { type: 'button', 'data-t': 'upload.choose', onclick: () => picker.click() });
   const insist = h('button.lens-button', { type: 'button', 'data-t': 'upload.insist', hidden: true, onclick: () => send('yes') });
   const status = h('p.lens-report-status', { 'aria-live': 'polite' });
