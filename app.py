@@ -5,11 +5,14 @@ import os
 import sys
 from pathlib import Path
 
-from sdtps.checkpoints import EMBEDDED, CheckpointError, load_model, random_model
-from sdtps.model import LoadedModel, ModelConfig
+from sdtps.checkpoints import WeightsSource, find_checkpoints, random_model
+from sdtps.messages import CheckpointError
+from sdtps.model import ModelConfig
 from sdtps.ui.examples import EXAMPLES, find_examples
 from sdtps.ui.page import build_page, launch_options
+from sdtps.ui.shelf import Shelf
 from sdtps.ui.workbench import Workbench
+from sdtps.weights_cli import add_sources
 
 DEFAULT_CONFIG = ModelConfig(kind="hiera", name="sam2_hiera_tiny", backbone_options={"adapter_dim": 256})
 
@@ -21,11 +24,12 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="SDTPS Lens: see which patches SDTPS keeps, and why.")
     parser.add_argument("--host", default=env("SDTPS_HOST") or env("GRADIO_SERVER_NAME") or "127.0.0.1")
     parser.add_argument("--port", type=int, default=int(env("SDTPS_PORT") or env("GRADIO_SERVER_PORT") or 7860))
+    add_sources(parser)
     parser.add_argument(
-        "--weights",
-        action="append",
-        default=None,
-        help="a checkpoint; repeat for several, the first is shown (default: the embedded model)",
+        "--allow-upload-weights",
+        action="store_true",
+        default=env("SDTPS_ALLOW_UPLOAD_WEIGHTS", "").lower() in on,
+        help="let visitors load a checkpoint from their computer",
     )
     parser.add_argument("--device", default=env("SDTPS_DEVICE", "auto"), help="auto, cpu, cuda, cuda:1, mps")
     parser.add_argument("--share", action="store_true", default=env("SDTPS_SHARE", "").lower() in on)
@@ -33,17 +37,23 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--data", action="append", default=None, help="a data set folder; repeat for several")
     parser.add_argument("--examples", type=Path, default=Path(env("SDTPS_EXAMPLES") or EXAMPLES))
     options = parser.parse_args(arguments)
-    for name in ("weights", "data"):
-        listed = env(f"SDTPS_{name.upper()}", "").split(os.pathsep)
-        setattr(options, name, getattr(options, name) or [p for p in listed if p])
+    listed = {name: [p for p in env(name, "").split(os.pathsep) if p] for name in ("SDTPS_WEIGHTS", "SDTPS_DATA")}
+    options.data = options.data or listed["SDTPS_DATA"]
+    options.sources = options.sources or [WeightsSource(p) for p in listed["SDTPS_WEIGHTS"]]
     return options
 
 
-def load_models(paths: list[str], device: str) -> list[LoadedModel]:
-    """The weights asked for, or the embedded ones; without any, random ones, which the page says on a banner."""
-    if paths:
-        return [load_model(p, device) for p in paths]
-    return [load_model(device=device) if EMBEDDED.is_file() else random_model(DEFAULT_CONFIG, device=device)]
+def fill_shelf(sources: list[WeightsSource], device: str, *, uploads: bool = False) -> Shelf:
+    """The weights asked for, then those in `checkpoints/`; without any, random ones, which a banner says."""
+    asked = {Path(source.path).resolve() for source in sources}
+    found = [WeightsSource(path) for path in find_checkpoints() if path.resolve() not in asked]
+    models = [] if sources or found else [random_model(DEFAULT_CONFIG, device=device)]
+    shelf = Shelf(models, device, uploads=uploads)
+    for source in sources:
+        shelf.add(source)
+    for i, source in enumerate(found):
+        shelf.add(source, now=not sources and i == 0)
+    return shelf
 
 
 def warm_up(workbench: Workbench) -> None:
@@ -60,10 +70,10 @@ def main(arguments: list[str] | None = None) -> None:
         if not Path(folder).is_dir():
             sys.exit(f"There is no folder {folder!r}; check --data.")
     try:
-        models = load_models(options.weights, options.device)
+        shelf = fill_shelf(options.sources, options.device, uploads=options.allow_upload_weights)
     except CheckpointError as error:
         sys.exit(str(error))
-    workbench = Workbench(models, find_examples(options.examples))
+    workbench = Workbench(shelf, find_examples(options.examples))
     warm_up(workbench)
     try:
         build_page(workbench).launch(
@@ -71,7 +81,7 @@ def main(arguments: list[str] | None = None) -> None:
             server_port=options.port,
             share=options.share,
             root_path=options.root_path or None,
-            **launch_options(),
+            **launch_options(upload_weights=options.allow_upload_weights),
         )
     except OSError:
         sys.exit(f"Port {options.port} on {options.host} cannot be used; choose another with --port.")

@@ -6,9 +6,9 @@ analysis = sdtps.analyse(model, "rgb.png", "nir.png", "tir.png", sdtps.Settings(
 analysis["rgb"].keep
 """
 
-from sdtps.checkpoints import CheckpointError, load_model
+from sdtps.checkpoints import load_model
 from sdtps.inputs import Fit, Triplet, read_triplet, read_wide
-from sdtps.messages import InputError
+from sdtps.messages import CheckpointError, InputError
 from sdtps.module import MultiModalSDTPS
 from sdtps.pipeline import analyse, analyse_triplet
 from sdtps.types import Analysis, Grid, Modality, ModalityTrace, Settings, WeightsReport

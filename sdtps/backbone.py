@@ -5,6 +5,7 @@ Every backbone is shared by the three modalities and runs them as one batch of 3
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -65,6 +66,8 @@ class VitBackbone(Backbone):
         pool: class token or mean patch as the global vector.
         cameras: number of cameras of the SIE embedding; 0 for none.
         sie_coefficient: factor of the SIE embedding.
+        sie_on_all: add the SIE embedding to every token, as TransReID does, instead of the class token alone.
+        mean, std: normalisation of the images.
     """
 
     def __init__(
@@ -75,6 +78,9 @@ class VitBackbone(Backbone):
         pool: Pool = Pool.CLASS,
         cameras: int = 0,
         sie_coefficient: float = 1.0,
+        sie_on_all: bool = False,
+        mean: Sequence[float] = HALF,
+        std: Sequence[float] = HALF,
     ) -> None:
         super().__init__()
         if pool is Pool.ATTENTION:
@@ -85,20 +91,23 @@ class VitBackbone(Backbone):
         self.project = project
         self.pool = pool
         self.sie_coefficient = sie_coefficient
+        self.sie_on_all = sie_on_all
         self.cv_embed = nn.Parameter(torch.zeros(cameras, 1, vit.embed_dim)) if cameras else None
         if self.cv_embed is not None:
             nn.init.trunc_normal_(self.cv_embed, std=0.02)
         self.input_size = vit.patch_embed.img_size
         self.grid = Grid(*vit.patch_embed.grid_size)
         self.dim = vit.head.out_features if project else vit.embed_dim
-        self.mean = self.std = HALF
+        self.mean, self.std = _three(mean), _three(std)
 
     def _embed(self, images: Tensor, camera: Tensor | None) -> Tensor:
         tokens: Tensor = self.vit._pos_embed(self.vit.patch_embed(images))  # (B, prefix + N, W)
         if self.cv_embed is None or camera is None:
             return tokens
-        # SIE belongs to the class token alone; adding it before or after the position table is the same sum.
         sie = self.sie_coefficient * self.cv_embed[camera]  # (B, 1, W)
+        if self.sie_on_all:
+            return tokens + sie
+        # SIE belongs to the class token alone; adding it before or after the position table is the same sum.
         return torch.cat([tokens[:, :1] + sie, tokens[:, 1:]], dim=1)
 
     def forward(self, images: Tensor, camera: Tensor | None = None) -> Tokens:
@@ -111,6 +120,11 @@ class VitBackbone(Backbone):
         tokens = tokens.unflatten(0, (m, b))
         patches = tokens[:, :, self.vit.num_prefix_tokens :]
         return Tokens(patches, patches.mean(2) if self.pool is Pool.MEAN else tokens[:, :, 0])
+
+
+def _three(values: Sequence[float]) -> tuple[float, float, float]:
+    red, green, blue = (float(v) for v in values)
+    return red, green, blue
 
 
 class AttentionPool(nn.Module):

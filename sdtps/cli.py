@@ -4,9 +4,12 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from tqdm import tqdm
+
+from sdtps import weights_cli
 
 EPILOG = "Each command has its own --help."
 
@@ -29,13 +32,14 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("rgb")
     inspect.add_argument("nir", nargs="?")
     inspect.add_argument("tir", nargs="?")
-    inspect.add_argument("--weights", help="a checkpoint; the embedded model by default")
-    inspect.add_argument("--sparse-ratio", type=float, default=0.5)
-    inspect.add_argument("--aggr-ratio", type=float, default=0.4)
-    inspect.add_argument("--beta", type=float, default=0.25)
-    inspect.add_argument("--tau", type=float, default=1.0)
-    inspect.add_argument("--variant", default="final")
+    weights_cli.add_sources(inspect)
+    inspect.add_argument("--camera", type=int, help="camera label, for weights with a camera embedding")
+    for name in ("sparse-ratio", "aggr-ratio", "beta", "tau"):
+        inspect.add_argument(f"--{name}", type=float, help="default: as in training where it is known")
+    inspect.add_argument("--variant", help="default: the one the weights were made for")
     inspect.set_defaults(run=_inspect)
+
+    weights_cli.add_command(commands)
 
     synth = commands.add_parser("synth", help="write generated people in the RGBNT201 layout")
     synth.add_argument("--out", required=True, help="folder that will hold RGBNT201/")
@@ -73,18 +77,21 @@ def _parser() -> argparse.ArgumentParser:
 def _inspect(options: argparse.Namespace) -> int:
     import sdtps
 
-    settings = sdtps.Settings(
-        options.sparse_ratio, options.aggr_ratio, options.beta, tau=options.tau, variant=options.variant
-    )
-    model = sdtps.load_model(options.weights)
-    analysis = sdtps.analyse(model, options.rgb, options.nir, options.tir, settings)
+    model = weights_cli.the_source(options.sources).load()
+    names = ("sparse_ratio", "aggr_ratio", "beta", "tau", "variant")
+    chosen = {name: value for name in names if (value := getattr(options, name)) is not None}
+    settings = replace(model.settings, **chosen)
+    analysis = sdtps.analyse(model, options.rgb, options.nir, options.tir, settings, camera=options.camera)
     state = "trained" if model.weights.complete else "NOT fully trained"
     print(f"weights {model.weights.name} ({model.weights.short_hash}, {state}), variant {settings.variant}")
-    for note in analysis.notes:
+    for note in (*model.weights.assumed, *model.weights.notes, *analysis.notes):
         print(f"note: {note}")
+    for part in model.weights.absent:
+        print(f"{part}: not in this checkpoint")
     for m, trace in analysis.traces.items():
-        rows = 0 if trace.aggregation_weights is None else len(trace.aggregation_weights)
-        print(f"{m.upper()}: keeps {trace.kept} of {analysis.grid.patches} patches, {rows} aggregated tokens")
+        weights = trace.aggregation_weights
+        tokens = "aggregation not in this checkpoint" if weights is None else f"{len(weights)} aggregated tokens"
+        print(f"{m.upper()}: keeps {trace.kept} of {analysis.grid.patches} patches, {tokens}")
         for r in range(analysis.grid.rows):
             row = trace.mask[r * analysis.grid.cols : (r + 1) * analysis.grid.cols]
             print("    " + " ".join("#" if kept else "." for kept in row))

@@ -35,3 +35,11 @@ class InputError(ValueError):
         self.message = Message(code, template, **values)
         self.modality: str | None = None
         super().__init__(self.message)
+
+
+class CheckpointError(ValueError):
+    """Weights that cannot be used: one sentence on what was wrong and what to do."""
+
+    def __init__(self, code: str, template: str, **values: Any) -> None:
+        self.message = Message(code, template, **values)
+        super().__init__(self.message)

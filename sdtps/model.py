@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -27,6 +28,7 @@ class ModelConfig:
         direct: one head on the concatenated globals (DeMo's DIRECT=1), or one per modality.
         sparse_ratio, aggr_ratio, beta, variant: defaults of the SDTPS module.
         aggregation_rows: aggregated tokens the weights can make; what the ratios ask for by default.
+        predictor, aggregation: False where the weights lack that part of SDTPS; without both there is no SDTPS head.
     """
 
     kind: str
@@ -41,6 +43,8 @@ class ModelConfig:
     beta: float = Settings.beta
     variant: str = DEFAULT_VARIANT
     aggregation_rows: int | None = None
+    predictor: bool = True
+    aggregation: bool = True
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -100,6 +104,8 @@ class ReidModel(nn.Module):
             config.beta,
             config.variant,
             rows=config.aggregation_rows,
+            predictor=config.predictor,
+            aggregation=config.aggregation,
         )
         if config.global_local:
             for m in MODALITIES:
@@ -114,7 +120,7 @@ class ReidModel(nn.Module):
         """Head name suffix → width of the feature it reads."""
         dim = self.backbone.dim
         ori = {"": 3 * dim} if self.config.direct else {f"_{m[0]}": dim for m in MODALITIES}
-        return ori | {"_sdtps": 3 * dim}
+        return ori | ({} if self.sdtps.empty else {"_sdtps": 3 * dim})
 
     def reduce(self, tokens: Tokens) -> Encoded:
         """Split by modality and, with GLOBAL_LOCAL, reduce [global, mean patch] to one vector."""
@@ -140,10 +146,13 @@ class ReidModel(nn.Module):
         """`sdtps`: (B, 3C), the three pooled token sets side by side."""
         return torch.cat([traces[m].pooled for m in MODALITIES], dim=-1)
 
-    @classmethod
-    def test_feature(cls, encoded: Encoded, traces: Mapping[str, Trace]) -> Tensor:
-        """The feature that is compared at test time: [ori, sdtps], (B, 6C), before the BNNeck, not normalised."""
-        return torch.cat([cls.original_feature(encoded), cls.sdtps_feature(traces)], dim=-1)
+    def test_feature(self, encoded: Encoded, traces: Mapping[str, Trace]) -> Tensor:
+        """The feature that is compared at test time: [ori, sdtps], (B, 6C), before the BNNeck, not normalised.
+
+        Weights without SDTPS were not trained with the second half: theirs is `ori` alone, (B, 3C).
+        """
+        original = self.original_feature(encoded)
+        return original if self.sdtps.empty else torch.cat([original, self.sdtps_feature(traces)], dim=-1)
 
     def predictions(self, encoded: Encoded, traces: Mapping[str, Trace]) -> dict[str, Prediction]:
         """Training output: one (logits, feature) pair per head; `ori` heads first, `sdtps` last."""
@@ -152,14 +161,15 @@ class ReidModel(nn.Module):
             if self.config.direct
             else {f"_{m[0]}": encoded.global_vectors[m] for m in MODALITIES}
         )
-        features["_sdtps"] = self.sdtps_feature(traces)
+        if not self.sdtps.empty:
+            features["_sdtps"] = self.sdtps_feature(traces)
         return {
             suffix: Prediction(getattr(self, f"classifier{suffix}")(getattr(self, f"bottleneck{suffix}")(f)), f)
             for suffix, f in features.items()
         }
 
     def forward(self, images: Tensor, camera: Tensor | None = None) -> Tensor:
-        """(M, B, 3, H, W) images to the (B, 6C) test feature."""
+        """(M, B, 3, H, W) images to the test feature."""
         encoded = self.encode(images, camera)
         return self.test_feature(encoded, self.sdtps(encoded.patches, encoded.global_vectors))
 
@@ -185,6 +195,17 @@ class LoadedModel:
     weights: WeightsReport
     device: torch.device
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What else than the file decides the tokens: the same file can be read with another grid or mean."""
+        return repr(sorted(self.net.config.as_dict().items()))
+
+    @property
+    def settings(self) -> Settings:
+        """What the weights were trained with, as far as it is known; the defaults for the rest."""
+        known: dict[str, Any] = dict(self.weights.settings)
+        return Settings(**known, variant=self.net.config.variant)
 
     def autocast(self) -> torch.autocast:
         """fp16 for the backbone on CUDA, nothing elsewhere."""

@@ -25,6 +25,8 @@ from sdtps.trace import Branch, Evidence, Trace
 from sdtps.types import MODALITIES, Modality, Settings
 from sdtps.variants import DEFAULT_VARIANT, Aggregation, Decision, Score, Variant, get_variant
 
+WITHOUT_WEIGHTS = (DEFAULT_VARIANT, "open-source")  # maps mixed by beta, and the plain sum of cosines
+
 
 class MultiModalSDTPS(nn.Module):
     """Sparse and dense token-aware patch selection for RGB, near infrared and thermal.
@@ -45,6 +47,7 @@ class MultiModalSDTPS(nn.Module):
         noise_clamp: clip Gumbel noise to +- this value (the reference later used 5).
         detach_attention: cut the cosines from the gradient; None means what the variant did.
         rows: aggregated tokens that the weights can make; what the ratios ask for by default.
+        predictor, aggregation: False leaves that part out; patches are then ranked by the attention maps alone.
 
     Example:
         >>> module = MultiModalSDTPS(embed_dim=64, num_patches=128).eval()
@@ -67,6 +70,8 @@ class MultiModalSDTPS(nn.Module):
         noise_clamp: float | None = None,
         detach_attention: bool | None = None,
         rows: int | None = None,
+        predictor: bool = True,
+        aggregation: bool = True,
     ) -> None:
         super().__init__()
         self.embed_dim = embed_dim
@@ -82,7 +87,8 @@ class MultiModalSDTPS(nn.Module):
             rows = aggregated_count(num_patches, aggr_ratio, sparse_ratio)
         for m in MODALITIES:
             for part in self._part_names(m):
-                self.add_module(part, self._new_part(part, rows))
+                wanted = aggregation if part.endswith("_aggr") else predictor
+                self.add_module(part, self._new_part(part, rows) if wanted else None)
         self.register_load_state_dict_pre_hook(self._take_shape_of)
 
     def _part_names(self, modality: Modality) -> tuple[str, ...]:
@@ -120,10 +126,22 @@ class MultiModalSDTPS(nn.Module):
         aggregation = self.rgb_aggr
         return aggregation.rows if isinstance(aggregation, TokenAggregation) else 0
 
+    @property
+    def empty(self) -> bool:
+        """True when there are no weights at all: patches can be ranked by the attention maps, and no more."""
+        return self.rgb_sparse is None and self.rgb_aggr is None
+
     def supports(self, variant: Variant) -> Message | None:
-        """None when these weights can run the variant, else one sentence on what they lack."""
+        """None when these weights can run the variant, else one sentence on what they lack.
+
+        Weights without any SDTPS can still be looked at in the variants that their attention maps can stand for.
+        """
         lacking = None
-        if variant.needs_predictor and self.rgb_sparse is None:
+        if self.empty:
+            if variant.name in WITHOUT_WEIGHTS:
+                return None
+            lacking = ("sdtps", "an SDTPS module")
+        elif variant.needs_predictor and self.rgb_sparse is None:
             lacking = ("predictor", "a predictor")
         elif variant.aggregation is Aggregation.DUAL and not isinstance(self.rgb_aggr, DualTokenAggregation):
             lacking = ("dual", "a second predictor and weight network")

@@ -227,11 +227,13 @@ def _shared_ranges(traces: Iterable[ModalityTrace], settings: Settings) -> dict[
     traces = list(traces)
     unit = [0.0, 1.0]
     fused = get_variant(settings.variant).score is Score.FUSED
+    # Without a predictor its share of the score is 0.
+    top = 4 * settings.beta + (0.0 if traces[0].predictor is None else 1 - 2 * settings.beta)
     lows, highs = ([float(f(t.score)) for t in traces] for f in (np.min, np.max))
     totals = [float(t.aggregation_total.max()) for t in traces if t.aggregation_total is not None]
     return {
         **dict.fromkeys(("self", "cross1", "cross2", "predictor", "frequency"), unit),
-        "score": [0.0, 1 + 2 * settings.beta] if fused else [min(lows), max(highs)],
+        "score": [0.0, top] if fused else [min(lows), max(highs)],
         "soft": [0.0, max(float(t.soft_mask.max()) for t in traces)],
         "aggregation": [0.0, max(totals, default=0.0)],
     }

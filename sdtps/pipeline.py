@@ -57,7 +57,7 @@ def encode(model: LoadedModel, prepared: Prepared, camera: int | None = None) ->
         prepared: the triplet at the model's size.
         camera: camera label for models with a camera embedding.
     """
-    key = (model.weights.sha256, str(model.device), prepared.sha256, str(camera))
+    key = (model.weights.sha256, model.fingerprint, str(model.device), prepared.sha256, str(camera))
     encoding = _encodings.get(key)
     if encoding is not None:
         return encoding
@@ -119,7 +119,7 @@ def decide(
         soft = soft_decision(scores, settings.tau)
         noise = _noise(settings.seed, settings.draws, scores.shape[1])
         frequency = selection_frequency(scores, traces[MODALITIES[0]].keep.shape[1], settings.tau, noise)
-        feature = torch.cat([encoding.original_feature, model.net.sdtps_feature(traces)], dim=-1)
+        feature = model.net.test_feature(encoding.encoded, traces)
     rows = model.net.sdtps.rows
     asked = traces[MODALITIES[0]].rows_asked
     if variant.needs_aggregation and 0 < rows < asked:
@@ -131,6 +131,9 @@ def decide(
                 rows=rows,
             ),
         )
+    if traces[MODALITIES[0]].predictor is None and variant.needs_predictor and settings.beta == 0:
+        text = "At beta 0 only the predictor ranks, and it is not in this checkpoint: the order below means nothing."
+        notes += (Message("score.flat", text),)
     return Analysis(
         traces={
             str(m): _as_numpy(traces[m], evidence[m], soft[i], frequency[i], m in missing)
@@ -148,10 +151,14 @@ def analyse_triplet(
     model: LoadedModel, triplet: Triplet, settings: Settings | None = None, *, camera: int | None = None
 ) -> Analysis:
     """`analyse()` for a triplet that was read before."""
-    settings = settings or Settings()
+    settings = settings or model.settings
     variant = get_variant(settings.variant)
     if lacking := model.net.sdtps.supports(variant):
         raise ValueError(lacking)
+    cameras = model.weights.facts.get("cameras", 0)
+    if camera is not None and cameras and not 0 <= camera < cameras:
+        text = "These weights know the cameras 0 to {last}, not {camera}."
+        raise ValueError(Message("camera.unknown", text, last=cameras - 1, camera=camera))
     size = model.net.backbone.input_size
     encoding = encode(model, prepare(triplet, size), camera)
     return decide(model, encoding, settings, triplet.notes(size), triplet.missing)
@@ -174,7 +181,7 @@ def analyse(
         rgb: a path, bytes, a PIL image or an array; None for a missing modality.
         nir: the same, near infrared.
         tir: the same, thermal.
-        settings: ratios, beta, tau, variant; the defaults if left out.
+        settings: ratios, beta, tau, variant; those of the training where they are known, else the defaults.
         fit: what to do with another shape than the model's: `stretch` or `letterbox`.
         camera: camera label, for models with a camera embedding.
 

@@ -6,7 +6,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import sdtps
-from sdtps.checkpoints import load_checkpoint, random_model, save_checkpoint, sha256_of
+from sdtps.checkpoints import find_checkpoints, load_checkpoint, random_model, save_checkpoint, sha256_of
 from tests.conftest import tiny_vit_config
 
 
@@ -48,25 +48,36 @@ def test_missing_and_unexpected_tensors_are_reported(saved, tmp_path):
 
     with safe_open(path, framework="pt") as reader:
         save_file(state, other, metadata=reader.metadata())
-    report = load_checkpoint(other)[1]
+    with pytest.raises(sdtps.CheckpointError, match=r"fits only in part.*score_predictor\.0\.bias is missing"):
+        load_checkpoint(other)
+    report = load_checkpoint(other, insist=True)[1]
     assert report.missing == ("sdtps.rgb_sparse.score_predictor.0.bias",)
     assert report.unexpected == ("stranger",)
     assert not report.complete
 
 
-@pytest.mark.parametrize("content", [b"", b"hello", b"\x80\x02}q\x00."])
-def test_what_is_not_a_checkpoint_is_refused_in_one_sentence(tmp_path, content):
-    path = tmp_path / "bad.safetensors"
-    path.write_bytes(content)
-    with pytest.raises(sdtps.CheckpointError, match=r"'bad.safetensors' is not a checkpoint"):
-        sdtps.load_model(path)
+def test_the_report_is_plain_values(saved):
+    report = sdtps.load_model(saved[1], device="cpu").weights
+    plain = json.loads(json.dumps(report.as_dict()))
+    assert plain["sha256"] == report.sha256
+    assert plain["facts"]["grid"] == [16, 8]
+    assert {g["name"]: g["loaded"] for g in plain["groups"]}.keys() == {"backbone", "predictor", "aggregation", "heads"}
+    assert plain["complete"] is True
 
 
 def test_a_safetensors_file_of_another_program_is_refused(tmp_path):
     path = tmp_path / "other.safetensors"
     save_file({"x": torch.zeros(1)}, path, metadata={"config": json.dumps({})})
-    with pytest.raises(sdtps.CheckpointError, match="not a checkpoint of this program"):
+    with pytest.raises(sdtps.CheckpointError, match="of no kind that is known here"):
         sdtps.load_model(path)
+
+
+def test_the_embedded_model_is_listed_first(tmp_path):
+    for name in ("b.pth", "a.safetensors", "notes.txt", "sdtps-lens-hiera-tiny.safetensors"):
+        (tmp_path / name).touch()
+    names = [path.name for path in find_checkpoints(tmp_path)]
+    assert names == ["sdtps-lens-hiera-tiny.safetensors", "a.safetensors", "b.pth"]
+    assert find_checkpoints(tmp_path / "nowhere") == []
 
 
 def test_a_missing_file_is_named_without_its_folder(tmp_path):

@@ -1,10 +1,14 @@
 """The command line as a user types it: output, files and exit codes."""
 
+import json
 from pathlib import Path
 
 import pytest
+import torch
 
+from sdtps.checkpoints import sha256_of
 from sdtps.cli import main
+from tests.checkpoint_files import demo_shapes, random_state
 
 DAY = Path(__file__).resolve().parents[1] / "assets" / "examples" / "day"
 TRIPLET = [str(DAY / f"{m}.png") for m in ("rgb", "nir", "tir")]
@@ -38,6 +42,58 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_1(arguments, sentence, ca
     captured = capsys.readouterr()
     assert sentence in captured.err
     assert captured.err.count("\n") == 1
+
+
+@pytest.fixture
+def demo(tmp_path):
+    """A DeMo checkpoint without SDTPS."""
+    path = tmp_path / "DeMobest.pth"
+    torch.save(random_state(demo_shapes(depth=1, experts=4)), path)
+    return path
+
+
+def test_weights_prints_what_is_in_a_checkpoint(demo, capsys):
+    assert main(["weights", str(demo)]) == 0
+    out = capsys.readouterr().out
+    assert "DeMobest.pth: DeMo without SDTPS, trained" in out
+    assert sha256_of(demo) in out
+    assert "pictures 256x128, grid 16x8" in out
+    assert "not in this checkpoint: predictor" in out
+    assert "16x8 is assumed: RGBNT201 has 171 identities" in out
+    assert main(["weights", str(demo), "--size", "128x256"]) == 0
+    assert "grid 8x16" in capsys.readouterr().out
+
+
+def test_weights_as_json(demo, capsys):
+    assert main(["weights", str(demo), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["family"], report["missing"], report["absent"]) == ("demo", [], ["predictor", "aggregation"])
+    assert {g["name"]: len(g["unused"]) for g in report["groups"]}["fusion"] == len(report["unused"])
+
+
+def test_weights_that_fit_in_part_are_reported_and_refused(tmp_path, capsys):
+    state = random_state(demo_shapes(depth=1, rows=25))
+    del state["sdtps.tir_aggr.scale"]
+    path = tmp_path / "part.pth"
+    torch.save(state, path)
+    assert main(["weights", str(path)]) == 1
+    captured = capsys.readouterr()
+    assert "missing: sdtps.tir_aggr.scale" in captured.out
+    assert "fits only in part, so it was not loaded: sdtps.tir_aggr.scale is missing" in captured.err
+    assert main(["weights", str(path), "--force"]) == 0
+    assert "partly loaded" in capsys.readouterr().out
+    assert main(["inspect", *TRIPLET, "--weights", str(path), "--force"]) == 0
+    assert "NOT fully trained" in capsys.readouterr().out
+
+
+def test_inspect_says_what_is_not_in_a_checkpoint(demo, capsys):
+    assert main(["inspect", *TRIPLET, "--weights", str(demo), "--size", "128x256", "--camera", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "predictor: not in this checkpoint" in out
+    assert "RGB: keeps 64 of 128 patches, aggregation not in this checkpoint" in out
+    assert max(len(line.split()) for line in out.splitlines() if line.startswith("    ")) == 16
+    assert main(["inspect", *TRIPLET, "--weights", str(demo), "--camera", "9"]) == 1
+    assert "cameras 0 to 3, not 9" in capsys.readouterr().err
 
 
 def test_generated_people_can_be_evaluated(tmp_path, capsys):

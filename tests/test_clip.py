@@ -1,70 +1,19 @@
-"""CLIP names mapped to timm, against a plain forward pass written here from the architecture alone."""
+"""CLIP names mapped to timm, against a plain forward pass written from the architecture alone."""
 
 import timm
 import torch
-import torch.nn.functional as F
 
 from sdtps.backbone import VitBackbone, create_backbone
-from sdtps.clip import clip_to_timm, resize_position_table
+from sdtps.clip import clip_name, clip_to_timm, resize_position_table, timm_name
 from sdtps.types import Grid
+from tests.checkpoint_files import clip_forward, clip_shapes, random_state
 
 WIDTH, HEADS, DEPTH, OUT = 64, 4, 3, 32
 GRID = Grid(4, 2)
 
 
-def clip_state(seed: int = 0, patches: int = GRID.patches) -> dict[str, torch.Tensor]:
-    g = torch.Generator().manual_seed(seed)
-
-    def rand(*shape):
-        return torch.randn(*shape, generator=g) * 0.2
-
-    state = {
-        "class_embedding": rand(WIDTH),
-        "positional_embedding": rand(patches + 1, WIDTH),
-        "proj": rand(WIDTH, OUT),
-        "conv1.weight": rand(WIDTH, 3, 16, 16) * 0.2,
-    }
-    for name in ("ln_pre", "ln_post"):
-        state |= {f"{name}.weight": 1 + rand(WIDTH), f"{name}.bias": rand(WIDTH)}
-    for i in range(DEPTH):
-        block = f"transformer.resblocks.{i}."
-        state |= {
-            block + "attn.in_proj_weight": rand(3 * WIDTH, WIDTH),
-            block + "attn.in_proj_bias": rand(3 * WIDTH),
-            block + "attn.out_proj.weight": rand(WIDTH, WIDTH),
-            block + "attn.out_proj.bias": rand(WIDTH),
-            block + "mlp.c_fc.weight": rand(4 * WIDTH, WIDTH),
-            block + "mlp.c_fc.bias": rand(4 * WIDTH),
-            block + "mlp.c_proj.weight": rand(WIDTH, 4 * WIDTH),
-            block + "mlp.c_proj.bias": rand(WIDTH),
-        }
-        for name in ("ln_1", "ln_2"):
-            state |= {f"{block}{name}.weight": 1 + rand(WIDTH), f"{block}{name}.bias": rand(WIDTH)}
-    return state
-
-
-def plain_forward(w: dict[str, torch.Tensor], images: torch.Tensor, sie: torch.Tensor | None = None) -> torch.Tensor:
-    """CLIP's visual transformer with ln_post and proj on all tokens, step by step."""
-
-    def layer_norm(x, name):
-        return F.layer_norm(x, (WIDTH,), w[name + ".weight"], w[name + ".bias"], 1e-5)
-
-    patches = F.conv2d(images, w["conv1.weight"], stride=16).flatten(2).transpose(1, 2)
-    cls = w["class_embedding"].expand(len(images), 1, WIDTH)
-    if sie is not None:
-        cls = cls + sie
-    x = layer_norm(torch.cat([cls, patches], 1) + w["positional_embedding"], "ln_pre")
-    for i in range(DEPTH):
-        block = f"transformer.resblocks.{i}."
-        y = F.linear(layer_norm(x, block + "ln_1"), w[block + "attn.in_proj_weight"], w[block + "attn.in_proj_bias"])
-        q, k, v = (t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in y.chunk(3, -1))
-        attention = (q @ k.transpose(-1, -2) / (WIDTH // HEADS) ** 0.5).softmax(-1)
-        y = (attention @ v).transpose(1, 2).flatten(2)
-        x = x + F.linear(y, w[block + "attn.out_proj.weight"], w[block + "attn.out_proj.bias"])
-        y = F.linear(layer_norm(x, block + "ln_2"), w[block + "mlp.c_fc.weight"], w[block + "mlp.c_fc.bias"])
-        y = y * torch.sigmoid(1.702 * y)
-        x = x + F.linear(y, w[block + "mlp.c_proj.weight"], w[block + "mlp.c_proj.bias"])
-    return layer_norm(x, "ln_post") @ w["proj"]
+def clip_state() -> dict[str, torch.Tensor]:
+    return random_state(clip_shapes(WIDTH, OUT, DEPTH, GRID.patches))
 
 
 def small_clip_backbone(cameras: int = 0) -> VitBackbone:
@@ -87,7 +36,7 @@ def test_mapped_weights_give_the_same_tokens():
     images = torch.randn(3, 2, 3, 64, 32)
     with torch.no_grad():
         got = backbone(images)
-        want = plain_forward(state, images.flatten(0, 1)).unflatten(0, (3, 2))
+        want = clip_forward(state, images.flatten(0, 1), HEADS).unflatten(0, (3, 2))
     torch.testing.assert_close(got.patches, want[:, :, 1:], rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(got.global_vectors, want[:, :, 0], rtol=1e-4, atol=1e-5)
     assert backbone.grid == GRID
@@ -100,7 +49,7 @@ def test_camera_embedding_goes_to_the_class_token_before_the_blocks():
     images, camera = torch.randn(3, 2, 3, 64, 32), torch.tensor([3, 1])
     with torch.no_grad():
         got = backbone(images, camera)
-        want = plain_forward(state, images.flatten(0, 1), backbone.cv_embed[camera.repeat(3)])
+        want = clip_forward(state, images.flatten(0, 1), HEADS, backbone.cv_embed[camera.repeat(3)])
         without = backbone(images)
     torch.testing.assert_close(got.patches.flatten(0, 1), want[:, 1:], rtol=1e-4, atol=1e-5)
     assert not torch.allclose(got.patches, without.patches, atol=1e-4)
@@ -140,3 +89,7 @@ def test_every_name_of_the_real_architecture_is_mapped():
     vit = timm.create_model("vit_base_patch16_clip_quickgelu_224", img_size=(64, 32), num_classes=OUT, depth=DEPTH)
     want = set(vit.state_dict())
     assert set(clip_to_timm(clip_state())) == want
+
+
+def test_names_can_be_given_back():
+    assert all(clip_name(timm_name(name)) == name for name in clip_state())

@@ -26,6 +26,7 @@ SCRIPTS = (
     "display.js",
     "zones.js",
     "sources.js",
+    "weights.js",
     "header.js",
     "views.js",
     "jobs.js",

@@ -6,6 +6,7 @@ from typing import Any
 import gradio as gr
 
 from sdtps.ui import assets
+from sdtps.ui.shelf import UPLOAD_BYTES
 from sdtps.ui.view import lens_view
 from sdtps.ui.workbench import Workbench
 
@@ -13,6 +14,7 @@ TITLE = "SDTPS Lens"
 FONT = ["system-ui", "Segoe UI", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans", "sans-serif"]
 QUEUE_SIZE = 32
 DAY = 24 * 3600
+MEGABYTE = 1024 * 1024
 # Gradio's own frame, out of the way before our style sheet arrives with the component.
 FRAME_CSS = """
 .gradio-container, .gradio-container > .main, .gradio-container .wrap, main.fillable {
@@ -46,8 +48,12 @@ def build_page(workbench: Workbench) -> gr.Blocks:
     return page
 
 
-def launch_options() -> dict[str, Any]:
-    """How the page is served, the same for every way of starting it."""
+def launch_options(*, upload_weights: bool = False) -> dict[str, Any]:
+    """How the page is served, the same for every way of starting it.
+
+    Args:
+        upload_weights: make room for checkpoints in an upload; pictures have their own limit in either case.
+    """
     return {
         # These fonts come with Gradio and are served from here; Chinese falls through to the reader's own fonts.
         "theme": gr.themes.Base(
@@ -61,5 +67,5 @@ def launch_options() -> dict[str, Any]:
         "show_error": False,
         "ssr_mode": False,
         "state_session_capacity": 200,
-        "max_file_size": "24mb",
+        "max_file_size": UPLOAD_BYTES + MEGABYTE if upload_weights else 24 * MEGABYTE,
     }

@@ -25,6 +25,12 @@ def lens_view(workbench: Workbench) -> gr.HTML:
             return workbench.stage(None, None)
         return workbench.stage(data.data.get("slot"), data.files[0][1])
 
+    def upload_weights(data: object) -> dict[str, Any]:
+        if not isinstance(data, DataWithFiles) or len(data.files) != 1:
+            return workbench.upload_weights(None, None, {})
+        name, content = data.files[0]
+        return workbench.upload_weights(name, content, data.data)
+
     def decide(data: object) -> dict[str, Any]:
         return workbench.decide(data)
 
@@ -37,7 +43,7 @@ def lens_view(workbench: Workbench) -> gr.HTML:
         html_template='<div class="lens-root"></div>',
         js_on_load=assets.gradio_script(),
         apply_default_css=False,
-        server_functions=[stage, decide, ask],
+        server_functions=[stage, upload_weights, decide, ask],
         elem_id="lens",
         lens_config=page_config(workbench),
         lens_css=assets.styles(),

@@ -17,7 +17,8 @@ from sdtps.inputs import MAX_BYTES, Picture, Prepared, Triplet, prepare, read_pi
 from sdtps.messages import InputError, Message
 from sdtps.model import LoadedModel
 from sdtps.pipeline import decide, encode
-from sdtps.types import MODALITIES, Settings
+from sdtps.types import MODALITIES
+from sdtps.ui import weights
 from sdtps.ui.examples import Example
 from sdtps.ui.jobs import Jobs
 from sdtps.ui.requests import (
@@ -30,8 +31,9 @@ from sdtps.ui.requests import (
     parse_analyse,
     parse_decide,
 )
+from sdtps.ui.shelf import Shelf
 from sdtps.ui.tasks import answer_task
-from sdtps.variants import VARIANTS, get_variant
+from sdtps.variants import get_variant
 
 PICTURE_BYTES = 256 * 1024 * 1024
 PREPARED_BYTES = 64 * 1024 * 1024
@@ -46,10 +48,16 @@ log = logging.getLogger(__name__)
 class Open:
     """A triplet that was analysed: what a slider move needs to answer."""
 
-    model: LoadedModel
+    models: Shelf
+    weights: str | None
     prepared: Prepared
     notes: tuple[str, ...]
     missing: frozenset[str]
+
+    @property
+    def model(self) -> LoadedModel:
+        """Its weights; looked up, so that a triplet does not keep weights in memory."""
+        return self.models.model(self.weights)
 
     @property
     def bytes(self) -> int:
@@ -61,7 +69,7 @@ class Workbench:
     """The page's server side.
 
     Args:
-        models: the loaded weights; the first is the default.
+        models: the weights to choose from; the first is the default.
         examples: the shipped triplets by name.
         picture_bytes: budget for uploads that are waiting to be analysed.
         prepared_bytes: budget for analysed triplets.
@@ -69,12 +77,12 @@ class Workbench:
 
     def __init__(
         self,
-        models: Sequence[LoadedModel],
+        models: Sequence[LoadedModel] | Shelf,
         examples: Mapping[str, Example],
         picture_bytes: int = PICTURE_BYTES,
         prepared_bytes: int = PREPARED_BYTES,
     ) -> None:
-        self.models = {m.weights.short_hash: m for m in models}
+        self.models = models if isinstance(models, Shelf) else Shelf(models)
         self.examples = dict(examples)
         self.jobs: Jobs = Jobs()
         self._pictures: ByteLru[Picture] = ByteLru(picture_bytes, lambda p: p.pixels.nbytes)
@@ -84,10 +92,11 @@ class Workbench:
     def config(self) -> Payload:
         """What the page needs to know before the first triplet."""
         return {
-            "models": [self._model_card(key, m) for key, m in self.models.items()],
+            "models": weights.listing(self.models),
+            "upload_weights": weights.upload_options(self.models),
             "variants": panels.variant_cards(),
             "examples": [{"name": e.name, "title": e.title, "thumbnail": e.thumbnail} for e in self.examples.values()],
-            "defaults": panels.shown_settings(Settings()),
+            "defaults": panels.shown_settings(self.models.model(None).settings),
             "ranges": RANGES,
             "max_bytes": MAX_BYTES,
         }
@@ -99,6 +108,10 @@ class Workbench:
     def analyse(self, data: object) -> Payload:
         """From a triplet to everything the page draws."""
         return _answer(lambda: self._analyse(parse_analyse(data)))
+
+    def upload_weights(self, name: object, content: object, fields: Mapping[str, Any]) -> Payload:
+        """From the bytes of a checkpoint to its card."""
+        return _answer(lambda: weights.upload(self, name, content, fields))
 
     def decide(self, data: object) -> Payload:
         """From new settings to what they change."""
@@ -145,7 +158,7 @@ class Workbench:
         triplet = self._triplet(request)
         size = model.net.backbone.input_size
         prepared = prepare(triplet, size)
-        opened = Open(model, prepared, triplet.notes(size), triplet.missing)
+        opened = Open(self.models, request.weights, prepared, triplet.notes(size), triplet.missing)
         key = secrets.token_urlsafe(16)
         self._open.put(key, opened)
         encoding = encode(model, prepared)
@@ -185,24 +198,7 @@ class Workbench:
         return Triplet({m: None if m in request.leave_out else p for m, p in pictures.items()}, request.fit)
 
     def _model(self, key: str | None) -> LoadedModel:
-        if key is None:
-            return next(iter(self.models.values()))
-        if key not in self.models:
-            raise Refusal(Message("weights.unknown", "These weights are not loaded; choose others."))
-        return self.models[key]
-
-    def _model_card(self, key: str, model: LoadedModel) -> Payload:
-        net, grid = model.net, model.net.backbone.grid
-        lacking = {name: net.sdtps.supports(variant) for name, variant in VARIANTS.items()}
-        return {
-            "id": key,
-            "grid": {"rows": grid.rows, "cols": grid.cols},
-            "size": list(net.backbone.input_size),
-            "device": model.device.type,
-            "variant": net.config.variant,
-            "lacking": {name: why and panels.as_note(why) for name, why in lacking.items()},
-            "weights": panels.weights_card(model.weights),
-        }
+        return self.models.model(key)
 
 
 def _answer(work: Callable[[], Payload], zone: str | None = None) -> Payload:

@@ -11,7 +11,7 @@ def test_options_by_command_line() -> None:
     given = "--host 0.0.0.0 --port 8123 --weights a.pth --weights b.pth --device cpu --share --root-path /lens --data d"
     options = program.parse_arguments(given.split())
     assert (options.host, options.port, options.device, options.root_path) == ("0.0.0.0", 8123, "cpu", "/lens")
-    assert options.weights == ["a.pth", "b.pth"]
+    assert [source.path for source in options.sources] == ["a.pth", "b.pth"]
     assert options.data == ["d"]
     assert options.share is True
 
@@ -22,13 +22,26 @@ def test_options_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(f"SDTPS_{name}", value)
     options = program.parse_arguments([])
     assert (options.host, options.port, options.device, options.share) == ("::1", 9000, "mps", True)
-    assert (options.weights, options.data) == (["a", "b"], ["x"])
+    assert ([source.path for source in options.sources], options.data) == (["a", "b"], ["x"])
     assert program.parse_arguments(["--port", "1"]).port == 1
 
 
 def test_defaults() -> None:
     options = program.parse_arguments([])
-    assert (options.host, options.share, options.weights, options.data) == ("127.0.0.1", False, [], [])
+    assert (options.host, options.share, options.sources, options.data) == ("127.0.0.1", False, [], [])
+
+
+def test_options_belong_to_the_weights_before_them(capsys: pytest.CaptureFixture[str]) -> None:
+    given = "--weights a.pth --size 128x256 --force --weights b.pth --config c.yml --allow-upload-weights"
+    options = program.parse_arguments(given.split())
+    first, second = options.sources
+    assert (first.size, first.config, first.insist) == ((128, 256), None, True)
+    assert (second.size, second.config, second.insist) == (None, "c.yml", False)
+    assert options.allow_upload_weights
+    for wrong in (["--size", "128x256"], ["--weights", "a", "--size", "tall"]):
+        with pytest.raises(SystemExit):
+            program.parse_arguments(wrong)
+    assert "belongs to a --weights before it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["--weights", "nowhere.pth"], ["--data", "nowhere"]])

@@ -64,6 +64,7 @@ function meaningOf(name, analysis, i18n) {
     }
     case 'beta':
       if (mix.cosines) return i18n.t('means.cosines');
+      if (!analysis.modalities.rgb.packed.predictor) return i18n.t('means.maps', { s: two(mix.self), c: two(mix.cross) });
       return i18n.t('means.mix', { p: two(mix.predictor), s: two(mix.self), c: two(mix.cross) });
     default: return i18n.t('means.tau');
   }

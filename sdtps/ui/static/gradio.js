@@ -27,6 +27,7 @@ window.addEventListener('lens-analyse-failed', () => settleAnalyses(() => ({
 
 mountLens(element.querySelector('.lens-root'), props.lens_config, {
   stage: (file, slot) => server.stage({ binary: true, data: { slot, file } }),
+  uploadWeights: (file, insist) => server.upload_weights({ binary: true, data: { insist, file } }),
   decide: (request) => server.decide(request),
   ask: (task, fields) => server.ask({ ...fields, task }),
   analyse: (request) => new Promise((resolve) => {

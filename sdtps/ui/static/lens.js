@@ -36,7 +36,8 @@ function mountLens(root, config, server) {
   const controls = makeControls(config, i18n, changeSetting, resetAll);
   const sources = makeSources(config, i18n, server, state, analyse);
   const display = makeDisplay(i18n, state.display, () => { paint(); saveLink(); });
-  const header = makeHeader(config, i18n, state, changeModel, changeVariant);
+  const about = makeWeightsDialog(config, i18n, server, { current: () => currentModel(), useModel, changeSettings });
+  const header = makeHeader(config, i18n, state, changeModel, changeVariant, (part) => about.open(part));
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
   const empty = h('div.lens-empty', { hidden: true }, h('h2', { 'data-t': 'empty.title' }), h('p', { 'data-t': 'empty.text' }));
@@ -52,7 +53,7 @@ function mountLens(root, config, server) {
   const main = h('main.lens-main', {}, views.strip, controls.node,
     h('div.lens-panels', {}, progress, ...allViews.map((view) => view.node)));
   const page = h('div.lens', {}, header.node, header.banner,
-    h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, display.node), main), dialog.node);
+    h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, display.node), main), dialog.node, about.node);
   root.replaceChildren(page);
 
   const saveLink = afterwards(() => writeLink(config, state), LINK_DELAY);
@@ -171,9 +172,40 @@ function mountLens(root, config, server) {
     analyse();
   }
 
+  // Weights that are only listed are loaded first; the triplet and the settings stay.
+  const loadModel = latestWins(
+    async (id) => {
+      const known = config.models.find((model) => model.id === id);
+      if (known && known.report) return { model: known };
+      busy(true);
+      const answer = (await server.ask('weights.card', { id })) || unreachable();
+      busy(false);
+      return answer;
+    },
+    async (answer, id, more) => {
+      if (more) return;
+      if (answer.error) {
+        header.refresh();
+        if (!analysis && state.example) analyse();
+        sources.complain([{ zone: null, note: answer.error }]);
+      } else {
+        useModel(answer.model);
+      }
+    },
+  );
+
   function changeModel(id) {
-    state.weights = id;
+    loadModel(id);
+  }
+
+  function useModel(model) {
+    const place = config.models.findIndex((known) => known.id === model.id);
+    if (place < 0) config.models.push(model);
+    else config.models[place] = model;
+    state.weights = model.id;
     state.settings.variant = possibleVariant();
+    about.refresh();
+    header.refresh();
     analyse();
   }
 
@@ -231,6 +263,7 @@ function mountLens(root, config, server) {
     document.documentElement.lang = i18n.language === 'zh' ? 'zh-CN' : 'en';
     i18n.apply(page);
     header.refresh();
+    about.refresh();
     sources.refresh();
     controls.explain(analysis);
     paint();
@@ -247,7 +280,8 @@ function mountLens(root, config, server) {
   views.choose(selection.id);
   if (state.example) {
     state.sources = Object.fromEntries(MODALITIES.map((m) => [m, { example: state.example }]));
-    analyse();
   }
+  if (link.wanted && link.wanted !== state.weights) changeModel(link.wanted);
+  else if (state.example) analyse();
   return { state, current: () => analysis };
 }

@@ -35,13 +35,15 @@ function readLink(config) {
   const opacity = Number.parseFloat(query.get('opacity'));
   if (Number.isFinite(opacity)) display.opacity = clampTo([0, 1], opacity);
   const example = config.examples.find((e) => e.name === query.get('example')) || config.examples[0];
-  const model = config.models.find((m) => m.id === query.get('weights')) || config.models[0];
+  const wanted = query.get('weights');
+  const model = config.models.find((m) => m.id === wanted && m.report) || config.models[0];
   const missing = (query.get('missing') || '').split(',').filter((m) => MODALITIES.includes(m));
   return {
     settings,
     display,
     example: example ? example.name : null,
     weights: model.id,
+    wanted, // weights that the server may have, but that are not loaded here yet
     leaveOut: missing.length < MODALITIES.length ? missing : [],
     fit: FITS.includes(query.get('fit')) ? query.get('fit') : FITS[0],
   };
