@@ -29,7 +29,9 @@ def test_inspect_says_that_a_modality_is_missing(capsys):
         (["inspect", *TRIPLET, "--beta", "0.9"], "beta must lie between 0 and 0.5"),
         (["inspect", *TRIPLET, "--variant", "paper"], "which these weights lack"),
         (["inspect", *TRIPLET, "--weights", "nowhere.pth"], "There is no checkpoint 'nowhere.pth'"),
-        (["evaluate", "nowhere"], "There is no RGB folder"),
+        (["evaluate", "nowhere"], "There is no folder 'nowhere'"),
+        (["index", "docs-that-are-not-there"], "There is no folder"),
+        (["data", str(DAY.parent)], "There is no data set in"),
         (["train", "--config", "nowhere.yaml"], "nowhere.yaml"),
     ],
 )

@@ -33,6 +33,7 @@ class Dataset:
         self._real_root = root.resolve()
         self._confined = confined
         self._listings: dict[str, Listing] = {}
+        self._fingerprints: dict[str, str] = {}
         self._lock = threading.Lock()
 
     @property
@@ -50,15 +51,34 @@ class Dataset:
         """The split that is searched in retrieval."""
         return next((s for s in self.layout.gallery if s in self.folders), self.query)
 
+    def narrowed(self, split: str) -> "Dataset":
+        """The same data set with one split alone, which is then both query and gallery."""
+        if split not in self.folders:
+            raise self._no_split(split)
+        return Dataset(self.root, self.layout, {split: self.folders[split]}, self._confined)
+
     def listing(self, split: str) -> Listing:
         """The triplets of a split; read once."""
         with self._lock:
             if split not in self._listings:
                 if split not in self.folders:
-                    names = ", ".join(self.folders)
-                    raise FileNotFoundError(f"There is no split {split!r} in {self.name!r}; it has {names}.")
+                    raise self._no_split(split)
                 self._listings[split] = self.layout.read(self.folders[split], self._allows)
             return self._listings[split]
+
+    def fingerprint(self, split: str) -> str:
+        """Hash of the names, sizes and times of the files in the listing; of masks, too. Computed once."""
+        records = self.listing(split).records
+        with self._lock:
+            if split not in self._fingerprints:
+                digest = hashlib.sha256()
+                for record in records:
+                    for file in (*record.files, *filter(None, [record.mask])):
+                        found = file.stat()
+                        name = file.relative_to(self.folders[split]).as_posix()
+                        digest.update(f"{name}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
+                self._fingerprints[split] = digest.hexdigest()
+            return self._fingerprints[split]
 
     def identifier(self, split: str, record: Record) -> str:
         """A name for links that holds no path and stays the same when files are added."""
@@ -76,6 +96,9 @@ class Dataset:
             if not self._allows(file):
                 message = outside(file.name)
                 raise InputError(message.code, "{name} leads outside the data folder.", name=file.name)
+
+    def _no_split(self, split: str) -> FileNotFoundError:
+        return FileNotFoundError(f"There is no split {split!r} in {self.name!r}; it has {', '.join(self.folders)}.")
 
     def _allows(self, path: Path) -> bool:
         return not self._confined or path.resolve().is_relative_to(self._real_root)
