@@ -6,8 +6,12 @@ import sys
 from pathlib import Path
 
 from sdtps.checkpoints import EMBEDDED, CheckpointError, load_model, random_model
+from sdtps.datasets import open_dataset
+from sdtps.messages import InputError
 from sdtps.model import LoadedModel, ModelConfig
+from sdtps.store import FeatureStore
 from sdtps.ui.examples import EXAMPLES, find_examples
+from sdtps.ui.library import Library
 from sdtps.ui.page import build_page, launch_options
 from sdtps.ui.workbench import Workbench
 
@@ -31,9 +35,13 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--share", action="store_true", default=env("SDTPS_SHARE", "").lower() in on)
     parser.add_argument("--root-path", default=env("SDTPS_ROOT_PATH", ""), help="path prefix behind a proxy")
     parser.add_argument("--data", action="append", default=None, help="a data set folder; repeat for several")
+    parser.add_argument(
+        "--gallery", action="append", default=None, help="a further folder for rank lists; every --data folder is one"
+    )
+    parser.add_argument("--cache", default=env("SDTPS_CACHE"), help="folder for features (~/.cache/sdtps-lens)")
     parser.add_argument("--examples", type=Path, default=Path(env("SDTPS_EXAMPLES") or EXAMPLES))
     options = parser.parse_args(arguments)
-    for name in ("weights", "data"):
+    for name in ("weights", "data", "gallery"):
         listed = env(f"SDTPS_{name.upper()}", "").split(os.pathsep)
         setattr(options, name, getattr(options, name) or [p for p in listed if p])
     return options
@@ -56,14 +64,13 @@ def warm_up(workbench: Workbench) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Load, wire, serve."""
     options = parse_arguments(arguments)
-    for folder in options.data:
-        if not Path(folder).is_dir():
-            sys.exit(f"There is no folder {folder!r}; check --data.")
     try:
+        browsed, galleries = ([open_dataset(f, confined=True) for f in fs] for fs in (options.data, options.gallery))
         models = load_models(options.weights, options.device)
-    except CheckpointError as error:
+    except (CheckpointError, InputError, FileNotFoundError) as error:
         sys.exit(str(error))
-    workbench = Workbench(models, find_examples(options.examples))
+    library = Library(browsed, galleries, FeatureStore(options.cache))
+    workbench = Workbench(models, find_examples(options.examples), library)
     warm_up(workbench)
     try:
         build_page(workbench).launch(

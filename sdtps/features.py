@@ -11,7 +11,7 @@ from torch import Tensor
 
 from sdtps import metrics
 from sdtps.datasets import Apart, Broken, Record
-from sdtps.inputs import Prepared, prepare
+from sdtps.inputs import Prepared, Triplet, prepare
 from sdtps.masks import people_share
 from sdtps.messages import InputError, Message
 from sdtps.model import Encoded, LoadedModel
@@ -147,6 +147,7 @@ def extend(
     rows: dict[Missing, Rows],
     batch: int = 16,
     progress: Progress | None = None,
+    read: Callable[[Record], Triplet] = Record.read,
 ) -> Iterator[int]:
     """Add to each set of rows what it lacks of the records; yields the number done after each batch.
 
@@ -160,11 +161,12 @@ def extend(
         rows: by missing modalities; all must have got equally far.
         batch: triplets per forward pass.
         progress: called with (done, total); may raise to stop.
+        read: decodes a record.
     """
     blank: dict[int | None, Encoded] = {}
     for start in range(next(iter(rows.values())).done, len(records), batch):
         chunk = records[start : start + batch]
-        readable, triplets, broken = _read(chunk, model)
+        readable, triplets, broken = _prepare(chunk, model, read)
         if triplets:
             labels = [camera_label(model, r.cam) for r in readable]
             with torch.inference_mode(), model.autocast():
@@ -182,11 +184,13 @@ def extend(
         yield min(start + batch, len(records))
 
 
-def _read(chunk: Sequence[Record], model: LoadedModel) -> tuple[list[Record], list[Prepared], list[Broken]]:
+def _prepare(
+    chunk: Sequence[Record], model: LoadedModel, read: Callable[[Record], Triplet]
+) -> tuple[list[Record], list[Prepared], list[Broken]]:
     readable, triplets, broken = [], [], []
     for record in chunk:
         try:
-            triplets.append(prepare(record.read(), model.net.backbone.input_size))
+            triplets.append(prepare(read(record), model.net.backbone.input_size))
             readable.append(record)
         except InputError as error:
             broken.append(Broken(record.name, _of(error)))

@@ -89,7 +89,7 @@ class FeatureStore:
         rows |= lacking
         saved = None
         try:
-            for done in extend(model, records, settings, lacking, batch, progress) if lacking else ():
+            for done in extend(model, records, settings, lacking, batch, progress, dataset.read) if lacking else ():
                 if done == len(records) or done - (saved or 0) >= SAVE_EVERY:
                     self._save_all(model, dataset, split, settings, lacking, len(records))
                     saved = done

@@ -162,12 +162,12 @@ def test_links_within_the_root_are_read(tmp_path):
 
 def test_identifiers_hold_no_path_and_survive_new_files(tmp_path):
     data = open_dataset(trees.rgbnt201(tmp_path))
-    before = {r.name: data.identifier("test", r) for r in data.listing("test").records}
+    before = {r.name: data.identifier("people", "test", r) for r in data.listing("test").records}
     assert len(set(before.values())) == len(before)
     assert all(len(i) == 16 and int(i, 16) >= 0 for i in before.values())
     trees.write_folders(tmp_path / "RGBNT201" / "test", ["000001_cam1_0_00.jpg"], ("RGB", "NI", "TI"))
     again = open_dataset(tmp_path)
-    after = {r.name: again.identifier("test", r) for r in again.listing("test").records}
+    after = {r.name: again.identifier("people", "test", r) for r in again.listing("test").records}
     assert before.items() < after.items()
 
 

@@ -80,9 +80,9 @@ class Dataset:
                 self._fingerprints[split] = digest.hexdigest()
             return self._fingerprints[split]
 
-    def identifier(self, split: str, record: Record) -> str:
-        """A name for links that holds no path and stays the same when files are added."""
-        text = "/".join((self.layout.name, self.name, split, str(record.paths[0].relative_to(self.folders[split]))))
+    def identifier(self, label: str, split: str, record: Record) -> str:
+        """A name for links that holds no path and stays the same when files are added; `label` names the data set."""
+        text = "/".join((self.layout.name, label, split, str(record.paths[0].relative_to(self.folders[split]))))
         return hashlib.sha256(text.encode()).hexdigest()[:ID_LENGTH]
 
     def read(self, record: Record, fit: Fit | str = Fit.STRETCH) -> Triplet:
