@@ -43,5 +43,12 @@ def _has_identities(split: Path) -> bool:
 
 
 LAYOUT = Layout(
-    "MSVR310", ("MSVR310",), splits, read, query=("query3",), gallery=("bounding_box_test",), apart=Apart.SCENE
+    "MSVR310",
+    ("MSVR310",),
+    splits,
+    read,
+    query=("query3",),
+    gallery=("bounding_box_test",),
+    apart=Apart.SCENE,
+    first_camera=0,
 )

@@ -77,6 +77,7 @@ class Layout:
         read: lists one split; its second argument says which files may be read.
         query, gallery: splits to take for each in retrieval, the first that is there.
         apart: see `Apart`.
+        first_camera: how names write the camera that is 0 here.
     """
 
     name: str
@@ -86,3 +87,4 @@ class Layout:
     query: tuple[str, ...]
     gallery: tuple[str, ...]
     apart: Apart = Apart.CAMERA
+    first_camera: int = 1

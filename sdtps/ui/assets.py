@@ -25,10 +25,12 @@ SCRIPTS = (
     "controls.js",
     "display.js",
     "zones.js",
+    "browser.js",
     "sources.js",
     "header.js",
     "views.js",
     "jobs.js",
+    "rank.js",
     "lens.js",
 )
 GRADIO_SCRIPT = "gradio.js"

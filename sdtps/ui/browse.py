@@ -33,7 +33,8 @@ def find(workbench: "Workbench", fields: "Fields") -> "Payload":
     search = fields.get("search", "")
     if not isinstance(search, str) or len(search) > MAX_NAME:
         raise malformed()
-    wanted = Filter(_optional(fields, "pid"), _optional(fields, "cam"), search.strip().lower())
+    pid, cam = (None if fields.get(name) is None else number_field(fields, name) for name in ("pid", "cam"))
+    wanted = Filter(pid, None if cam is None else cam - shelf.dataset.layout.first_camera, search.strip().lower())
     found = shelf.select(split, wanted)
     count = min(number_field(fields, "count", 0), MAX_ROWS)
     start = max(0, min(number_field(fields, "start", 0), len(found) - count))
@@ -84,7 +85,7 @@ def record_card(located: Located) -> dict[str, Any]:
         "id": located.id,
         "name": record.name,
         "pid": record.pid if record.pid >= 0 else None,
-        "cam": record.cam if record.cam >= 0 else None,
+        "cam": record.cam + located.shelf.dataset.layout.first_camera if record.cam >= 0 else None,
         "scene": record.scene,
     }
 
@@ -110,10 +111,6 @@ def _located(workbench: "Workbench", fields: "Fields") -> Located:
     if identifier is None:
         raise malformed()
     return workbench.library.find(identifier)
-
-
-def _optional(fields: "Fields", name: str) -> int | None:
-    return None if fields.get(name) is None else number_field(fields, name)
 
 
 def _broken_card(item: Broken) -> dict[str, Any]:

@@ -81,8 +81,9 @@ class Shelf:
         return sorted({r.pid for r in self.dataset.listing(split).records} - {UNKNOWN})
 
     def cameras(self, split: str) -> list[int]:
-        """Every camera of a split."""
-        return sorted({r.cam for r in self.dataset.listing(split).records} - {UNKNOWN})
+        """Every camera of a split, as file names write it."""
+        first = self.dataset.layout.first_camera
+        return sorted(cam + first for cam in {r.cam for r in self.dataset.listing(split).records} - {UNKNOWN})
 
     def broken(self, split: str) -> list[Broken]:
         """What is no triplet, and what turned out to be unreadable."""

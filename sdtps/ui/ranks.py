@@ -111,8 +111,9 @@ def _analysis(opened: "Open", settings: Settings) -> Analysis:
 
 def _features(workbench: "Workbench", model: LoadedModel, shelf: Shelf, settings: Settings) -> FolderFeatures:
     dataset, split, store = shelf.dataset, shelf.dataset.gallery, workbench.library.store
-    stored = next((s for s in store.available(model, dataset, split) if _fits(s.settings, settings)), None)
-    if stored is None or stored.missing or stored.done < stored.total:
+    available = (s for s in store.available(model, dataset, split) if not s.missing and _fits(s.settings, settings))
+    stored = next(available, None)
+    if stored is None or stored.done < stored.total:
         raise Refusal(Message("rank.none", "This gallery has no features for these settings yet; index it first."))
     found = _loaded.get(stored.path)
     if found is None:
