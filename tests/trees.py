@@ -21,9 +21,9 @@ def write(path: Path, seed: int, size: tuple[int, int] = SIZE) -> None:
     picture(seed, size).save(path)
 
 
-def write_folders(folder: Path, names: Iterable[str], folders: tuple[str, str, str]) -> None:
+def write_folders(folder: Path, names: Iterable[str], folders: tuple[str, str, str], seed: int = 0) -> None:
     """The same names in three folders."""
-    for i, name in enumerate(names):
+    for i, name in enumerate(names, seed):
         for m, sub in enumerate(folders):
             write(folder / sub / name, 3 * i + m)
 
@@ -49,7 +49,7 @@ def msvr310(root: Path, ids: int = 3, scenes: int = 2) -> Path:
         for i in range(ids):
             pid = f"{i + 1:04d}"
             names = [f"{pid}_s{s + 1:03d}_v{(i + s) % 8}_000.jpg" for s in range(scenes)]
-            write_folders(root / "MSVR310" / split / pid, names, ("vis", "ni", "th"))
+            write_folders(root / "MSVR310" / split / pid, names, ("vis", "ni", "th"), seed=10 * i)
     return root
 
 

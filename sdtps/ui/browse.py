@@ -100,8 +100,8 @@ def thumbnail(triplet: Triplet) -> str:
 
 
 def _shelf_and_split(library: Library, fields: "Fields") -> tuple[Shelf, str]:
-    root, split = number_field(fields, "root"), fields.get("split")
-    if root >= len(library.shelves) or split not in library.shelves[root].dataset.folders:
+    root, split = number_field(fields, "root"), name_field(fields.get("split"))
+    if root >= len(library.shelves) or split is None or split not in library.shelves[root].dataset.folders:
         raise malformed()
     return library.shelves[root], split
 

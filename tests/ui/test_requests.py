@@ -141,7 +141,8 @@ def test_languages_have_the_same_texts_and_every_code_is_translated() -> None:
     assert set(chinese) - extra == set(english)
     source = Path(__file__).resolve().parents[2] / "sdtps"
     found = set()
-    for file in (source / "inputs.py", source / "pixels.py", source / "pipeline.py", *(source / "ui").glob("*.py")):
+    folders = [file for folder in ("ui", "datasets") for file in (source / folder).glob("*.py")]
+    for file in (*(source / f"{name}.py" for name in ("inputs", "pixels", "pipeline", "features", "store")), *folders):
         found |= set(re.findall(r'(?:Message|InputError)\(\s*f?"([a-z_.]+)"', file.read_text()))
     assert found
     assert {f"note.{code}" for code in found} - set(chinese) == set()

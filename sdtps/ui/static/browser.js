@@ -17,7 +17,7 @@ function makeBrowser(config, i18n, server, state, onChoose) {
   const split = choice('split', () => { filter.split = split.value; restart(true); });
   const pid = choice('pid', () => { filter.pid = pid.value === '' ? null : Number(pid.value); restart(false); });
   const cam = choice('cam', () => { filter.cam = cam.value === '' ? null : Number(cam.value); restart(false); });
-  const searched = afterwards(() => { filter.search = search.value; restart(false); }, SEARCH_DELAY);
+  const searched = afterwards(() => { if (search.value !== filter.search) { filter.search = search.value; restart(false); } }, SEARCH_DELAY);
   const search = h('input', { type: 'search', 'data-browse': 'search', 'data-t-aria': 'browse.search', oninput: searched });
   const spacer = h('div.lens-rows-all');
   const list = h('div.lens-rows', { role: 'listbox', tabIndex: 0, 'data-t-aria': 'browse.list', onscroll: () => drawRows() }, spacer);
@@ -43,6 +43,7 @@ function makeBrowser(config, i18n, server, state, onChoose) {
     async (fields) => ({ for: JSON.stringify(filter), ...((await server.ask('data.find', request(fields))) || unreachable()) }),
     async (answer, fields, more) => {
       if (more) return;
+      if (fields.fresh && fields.at !== state.record && !answer.error) { askFresh(fields.facets); return; }
       restarting = false;
       if (answer.error || answer.for !== JSON.stringify(filter)) return;
       if (fields.fresh) {
@@ -95,7 +96,7 @@ function makeBrowser(config, i18n, server, state, onChoose) {
   }
 
   async function go(position) {
-    if (position === found.position || !found.total) return;
+    if (position === found.position || !found.total || restarting) return;
     found.position = position;
     const top = position * ROW_HEIGHT;
     if (top < list.scrollTop || top + ROW_HEIGHT > list.scrollTop + list.clientHeight) list.scrollTop = Math.max(0, top - 2 * ROW_HEIGHT);
@@ -106,6 +107,7 @@ function makeBrowser(config, i18n, server, state, onChoose) {
       const answer = (await server.ask('data.find', request({ start: position, count: 1 }))) || unreachable();
       if (found.position !== position || answer.error || !answer.rows.length) return;
       [row] = answer.rows;
+      found.rows.set(position, row);
     }
     onChoose(row.id);
   }

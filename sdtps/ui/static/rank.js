@@ -166,7 +166,7 @@ function makeRankView(lens) {
         }
         paint();
       },
-    }, ...MODALITIES.map((m) => canvases[m]));
+    }, ...MODALITIES.map((m) => h('span', { 'data-name': m.toUpperCase() }, canvases[m])));
     const name = item.name ? h('span.lens-rank-name', { title: item.name }, item.name) : h('span.lens-rank-name', {}, ' ');
     const told = item.pid === null || item.pid === undefined ? '' : i18n.t('browse.is.pid', { n: item.pid });
     column.append(
