@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import threading
 from pathlib import Path
 
 from sdtps.checkpoints import EMBEDDED, CheckpointError, load_model, random_model
@@ -55,7 +56,8 @@ def load_models(paths: list[str], device: str) -> list[LoadedModel]:
 
 
 def warm_up(workbench: Workbench) -> None:
-    """Analyse the first example once, so that the first visitor does not wait for it."""
+    """Analyse the first example once and list the data folders, so that the first visitor does not wait for it."""
+    threading.Thread(target=workbench.library.warm, daemon=True).start()
     for name in list(workbench.examples)[:1]:
         picture = {"example": name}
         workbench.analyse({"pictures": {"rgb": picture, "nir": picture, "tir": picture}})

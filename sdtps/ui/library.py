@@ -112,6 +112,11 @@ class Library:
         self._known: set[tuple[int, str]] = set()
         self._lock = threading.Lock()
 
+    def warm(self) -> None:
+        """List the splits that are shown first, so that the first reader does not wait for it."""
+        for shelf in self.shelves:
+            shelf.ids(shelf.dataset.query)
+
     def find(self, identifier: str) -> Located:
         """The record of an id; splits that nobody looked at yet are listed when the id is not among the others."""
         with self._lock:
