@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         browsed, galleries = ([open_dataset(f, confined=True) for f in fs] for fs in (options.data, options.gallery))
         models = load_models(options.weights, options.device)
-    except (CheckpointError, InputError, FileNotFoundError) as error:
+    except (CheckpointError, InputError, OSError) as error:
         sys.exit(str(error))
     library = Library(browsed, galleries, FeatureStore(options.cache))
     workbench = Workbench(models, find_examples(options.examples), library)

@@ -102,6 +102,9 @@ def retrieval(
     precisions, hits, skipped = [], [], 0
     for start in range(0, len(query), BLOCK):
         for i, row in enumerate(distances(query[start : start + BLOCK], gallery), start):
+            if query_pid[i] == UNKNOWN:
+                skipped += 1
+                continue
             allowed = ~((gallery_pid == query_pid[i]) & (gallery_apart == query_apart[i]))
             order = np.argsort(row[allowed], kind="stable")
             match = gallery_pid[allowed][order] == query_pid[i]
@@ -111,7 +114,9 @@ def retrieval(
             precisions.append(average_precision(match))
             hits.append(np.arange(MAX_RANK) >= np.argmax(match))
     if not hits:
-        raise ValueError("No query has a match under another camera; the folder needs people seen by two cameras.")
+        raise ValueError(
+            "No query has a match under another camera or scene; the folder needs people seen by two cameras."
+        )
     return Retrieval(float(np.mean(precisions)), np.mean(hits, axis=0), len(hits), skipped)
 
 

@@ -33,8 +33,12 @@ log = logging.getLogger(__name__)
 
 def default_folder() -> Path:
     """`$SDTPS_CACHE`, else `sdtps-lens` in the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("SDTPS_CACHE") or Path(base) / "sdtps-lens")
+    if chosen := os.environ.get("SDTPS_CACHE"):
+        return Path(chosen)
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sdtps-lens"
+    except RuntimeError:  # an account without a home, as in some containers
+        return Path(tempfile.gettempdir()) / "sdtps-lens-features"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdtps
-from sdtps.datasets import Apart, Record, open_dataset, read_rgbnt201
+from sdtps.datasets import UNKNOWN, Apart, Record, open_dataset, read_rgbnt201
 from sdtps.evaluate import MISSING_TABLE, evaluate, evaluate_folder, extract, retrieval
 from sdtps.retrieval import rank_list
 from sdtps.store import FeatureStore
@@ -49,6 +49,13 @@ def test_same_person_under_the_same_camera_is_dropped_and_lonely_queries_are_ski
     cam = np.array([0, 1, 0, 1])
     got = retrieval(features, pid, cam, features, pid, cam)
     assert (got.queries, got.skipped) == (2, 2)
+
+
+def test_triplets_of_unknown_identity_are_distractors():
+    features = np.eye(5, dtype=np.float32)[[0, 0, 0, 1, 1]]
+    pid, cam = np.array([7, 7, UNKNOWN, UNKNOWN, UNKNOWN]), np.array([0, 1, 2, 0, 1])
+    got = retrieval(features, pid, cam, features, pid, cam)
+    assert (got.queries, got.skipped) == (2, 3)
 
 
 @pytest.fixture(scope="module")

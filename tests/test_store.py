@@ -136,3 +136,14 @@ def test_where_the_cache_is(monkeypatch, tmp_path):
     monkeypatch.delenv("SDTPS_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_folder() == tmp_path / "sdtps-lens"
+
+
+def test_an_account_without_a_home_has_a_cache_all_the_same(monkeypatch):
+    for name in ("SDTPS_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def homeless():
+        raise RuntimeError("no home")
+
+    monkeypatch.setattr("pathlib.Path.home", homeless)
+    assert default_folder().is_absolute()

@@ -75,8 +75,7 @@ class Dataset:
                 digest = hashlib.sha256()
                 for record in records:
                     for file in (*record.files, *filter(None, [record.mask])):
-                        found = file.stat()
-                        digest.update(f"{self._within(split, file)}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
+                        digest.update(f"{self._within(split, file)}\0{_state(file)}\n".encode())
                 self._fingerprints[split] = digest.hexdigest()
             return self._fingerprints[split]
 
@@ -106,6 +105,15 @@ class Dataset:
 
     def _allows(self, path: Path) -> bool:
         return not self._confined or path.resolve().is_relative_to(self._real_root)
+
+
+def _state(file: Path) -> tuple[int, int] | None:
+    """What changes when a file is written; None when it has gone since the listing."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def open_dataset(root: str | Path, *, confined: bool = False) -> Dataset:

@@ -32,17 +32,21 @@ def pictures(folder: Path, allowed: Allowed, broken: list[Broken]) -> dict[str, 
     found: dict[str, Path] = {}
     if not folder.is_dir() or not allowed(folder):
         return found
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            stem, suffix = os.path.splitext(entry.name)
-            if suffix.lower() not in SUFFIXES:
-                continue
-            path = folder / entry.name
-            # Only a link can lead elsewhere: asking for the real path of every file would take seconds.
-            if entry.is_symlink() and not allowed(path):
-                broken.append(Broken(entry.name, outside(entry.name)))
-            elif entry.is_file():
-                found[stem] = path
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        broken.append(Broken(folder.name, Message("data.unreadable", "The folder cannot be read.")))
+        return found
+    for entry in entries:
+        stem, suffix = os.path.splitext(entry.name)
+        if suffix.lower() not in SUFFIXES:
+            continue
+        path = folder / entry.name
+        # Only a link can lead elsewhere: asking for the real path of every file would take seconds.
+        if entry.is_symlink() and not allowed(path):
+            broken.append(Broken(entry.name, outside(entry.name)))
+        elif entry.is_file():
+            found[stem] = path
     return found
 
 

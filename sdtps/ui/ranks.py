@@ -1,5 +1,6 @@
 """Rank lists: which galleries have features, making them, and the nearest triplets to the one on screen."""
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from sdtps import panels
@@ -28,6 +29,7 @@ MAX_LENGTH = 50
 LOADED_BYTES = 512 * 1024 * 1024
 BATCH = 4  # small, so that a picture that somebody opens meanwhile does not wait long for the backbone
 
+log = logging.getLogger(__name__)
 _loaded: ByteLru[FolderFeatures] = ByteLru(LOADED_BYTES, lambda found: found.features.nbytes)
 
 
@@ -50,7 +52,13 @@ def index(workbench: "Workbench", fields: "Fields") -> "Payload":
                 raise Cancelled
 
         dataset, split = shelf.dataset, shelf.dataset.gallery
-        workbench.library.store.features(model, dataset, split, settings, batch=BATCH, progress=report)
+        try:
+            workbench.library.store.features(model, dataset, split, settings, batch=BATCH, progress=report)
+        except OSError:
+            log.exception("Features could not be written.")
+            raise Refusal(
+                Message("rank.disk", "The features cannot be written to the cache folder; choose another with --cache.")
+            ) from None
         return _gallery_card(workbench, model, shelf)
 
     return workbench.jobs.start(work)

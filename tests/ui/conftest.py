@@ -51,14 +51,17 @@ def model_without_predictor() -> LoadedModel:
 
 
 def write_data(folder: Path) -> dict[str, Path]:
-    """Generated people in the RGBNT201 layout with one partner missing, RGBNT100 wide pictures, an MSVR310 tree."""
+    """Generated people in the RGBNT201 layout with one partner missing, RGBNT100 with one damaged, an MSVR310 tree."""
     people = folder / "people"
     write_rgbnt201(people, ids=4, views=4, seed=11, split="test")
     lonely = sorted((people / "RGBNT201" / "test" / "NI").iterdir())[-1]
     lonely.unlink()
+    wide = trees.rgbnt100(folder / "wide")
+    damaged = sorted((wide / "RGBNT100" / "rgbir" / "query").iterdir())[3]
+    damaged.write_bytes(damaged.read_bytes()[:-60])
     return {
         "people": people,
-        "wide": trees.rgbnt100(folder / "wide"),
+        "wide": wide,
         "scenes": trees.msvr310(folder / "scenes"),
     }
 

@@ -52,7 +52,7 @@ def test_every_layout_is_browsed(app: App, open_page: OpenPage, root: str, split
     open_folder(page, str(list(app.data).index(root)))
     expect(control(page, "split")).to_have_value(split)
     names = [r.name for r in open_dataset(app.data[root]).listing(split).records]
-    wait_for_position(page, f"{len(names)} triplets")
+    wait_for_position(page, f"{len(names)} found")
     page.locator(".lens-row-name-only").first.click()
     assert chosen_name(page) == names[0]
     expect(page.locator(".lens-browse-facts")).to_contain_text(facts)
@@ -99,16 +99,16 @@ def test_identity_camera_search_and_random(app: App, open_page: OpenPage) -> Non
     page = open_page()
     open_folder(page)
     control(page, "pid").select_option("2")
-    wait_for_position(page, "4 triplets")
+    wait_for_position(page, "4 found")
     control(page, "cam").select_option("3")
-    wait_for_position(page, "1 triplets")
+    wait_for_position(page, "1 found")
     control(page, "next").click()
     assert chosen_name(page).startswith("000002_cam3")
     control(page, "cam").select_option("")
     wait_for_position(page, "3 of 4")  # the triplet on screen keeps its place
     control(page, "pid").select_option("")
     control(page, "search").fill("CAM2")
-    wait_for_position(page, "4 triplets")
+    wait_for_position(page, "4 found")
     control(page, "random").click()
     assert "_cam2" in chosen_name(page)
     control(page, "search").fill("nobody")
@@ -124,6 +124,22 @@ def test_broken_partners_are_listed_behind_a_count(app: App, open_page: OpenPage
     expect(page.locator(".lens-broken li")).to_have_text(re.compile(r"000003_cam4.* There is no NIR partner\."))
     open_folder(page, "1")
     expect(page.locator(".lens-broken")).to_be_hidden()
+
+
+def test_a_broken_triplet_is_said_and_stepped_over(open_page: OpenPage) -> None:
+    page = open_page()
+    open_folder(page, "1")
+    page.locator(".lens-row-name-only").nth(2).click()
+    wait_for_position(page, "3 of 6")
+    name = chosen_name(page)
+    control(page, "next").click()
+    expect(page.locator(".lens-errors p")).to_contain_text("damaged or cut off")
+    expect(control(page, "broken")).to_have_text("1 broken")
+    assert chosen_name(page) == name
+    control(page, "next").click()
+    wait_for_position(page, "5 of 6")
+    assert chosen_name(page).startswith("0003_c1")
+    expect(page.locator(".lens-errors p")).to_have_count(0)
 
 
 def test_a_link_restores_the_triplet(app: App, open_page: OpenPage) -> None:
@@ -161,7 +177,7 @@ def test_an_example_takes_over_from_a_record(open_page: OpenPage) -> None:
 def test_chinese(open_page: OpenPage) -> None:
     page = open_page(locale="zh-CN")
     open_folder(page)
-    wait_for_position(page, "15 个三元组")
+    wait_for_position(page, "共 15 个")
     control(page, "broken").click()
     expect(page.locator(".lens-broken li")).to_contain_text("缺少 NIR 图像。")
 

@@ -9,6 +9,8 @@ const SHORTCUTS = { ',': -1, '.': 1 };
 function makeBrowser(config, i18n, server, state, onChoose) {
   const filter = { root: 0, split: config.roots[0].first, pid: null, cam: null, search: '' };
   const found = { total: 0, rows: new Map(), position: null, facets: { identities: [], cameras: [], broken: 0 } };
+  let tried = null; // where the last step went, also when that triplet turned out to be broken
+  let facetsDue = false; // the menus belong to another split
   let restarting = false; // the rows here belong to another filter
   let current = null; // the record on screen, as the server describes it
 
@@ -19,6 +21,7 @@ function makeBrowser(config, i18n, server, state, onChoose) {
   const cam = choice('cam', () => { filter.cam = cam.value === '' ? null : Number(cam.value); restart(false); });
   const searched = afterwards(() => { if (search.value !== filter.search) { filter.search = search.value; restart(false); } }, SEARCH_DELAY);
   const search = h('input', { type: 'search', 'data-browse': 'search', 'data-t-aria': 'browse.search', oninput: searched });
+  const rowId = uniqueId('record');
   const spacer = h('div.lens-rows-all');
   const list = h('div.lens-rows', { role: 'listbox', tabIndex: 0, 'data-t-aria': 'browse.list', onscroll: () => drawRows() }, spacer);
   const thumb = h('img.lens-browse-thumb', { alt: '', hidden: true });
@@ -43,18 +46,23 @@ function makeBrowser(config, i18n, server, state, onChoose) {
     async (fields) => ({ for: JSON.stringify(filter), ...((await server.ask('data.find', request(fields))) || unreachable()) }),
     async (answer, fields, more) => {
       if (more) return;
-      if (fields.fresh && fields.at !== state.record && !answer.error) { askFresh(fields.facets); return; }
+      if (fields.fresh && fields.at !== state.record && !answer.error) { askFresh(false); return; }
       restarting = false;
       if (answer.error || answer.for !== JSON.stringify(filter)) return;
       if (fields.fresh) {
         found.rows.clear();
         found.position = answer.position;
+        tried = null;
         found.total = answer.total;
         spacer.style.height = `${found.total * ROW_HEIGHT}px`;
         list.scrollTop = (found.position === null ? 0 : Math.max(0, found.position - 2)) * ROW_HEIGHT;
       }
       answer.rows.forEach((row, i) => found.rows.set(answer.start + i, row));
-      if (answer.identities) { found.facets = answer; refresh(); }
+      if (answer.identities) {
+        facetsDue = false;
+        found.facets = answer;
+        refresh();
+      }
       drawRows();
       describe();
     },
@@ -62,7 +70,14 @@ function makeBrowser(config, i18n, server, state, onChoose) {
 
   function askFresh(facets) {
     restarting = true;
-    ask({ fresh: true, facets, start: 0, count: PAGE_ROWS, at: state.record });
+    facetsDue = facetsDue || facets;
+    ask({ fresh: true, facets: facetsDue, start: 0, count: PAGE_ROWS, at: state.record });
+  }
+
+  // A broken triplet was met: only the count has changed.
+  async function askFacets() {
+    const answer = (await server.ask('data.find', request({ facets: true, count: 0 }))) || unreachable();
+    if (!answer.error) { found.facets = answer; refresh(); }
   }
 
   function restart(facets) {
@@ -82,22 +97,26 @@ function makeBrowser(config, i18n, server, state, onChoose) {
       const row = found.rows.get(i);
       if (!row && lacking === null) lacking = i;
       rows.push(h('div.lens-row-name-only', {
-        role: 'option', 'aria-selected': i === found.position, 'aria-posinset': i + 1, 'aria-setsize': found.total,
+        role: 'option', id: `${rowId}-${i}`, 'aria-selected': i === found.position, 'aria-posinset': i + 1, 'aria-setsize': found.total,
         'data-record': row ? row.id : null, title: row ? row.name : '', style: `top:${i * ROW_HEIGHT}px`, onclick: () => go(i),
       }, row ? row.name : '…'));
     }
     spacer.replaceChildren(...rows);
+    if (found.position === null) list.removeAttribute('aria-activedescendant');
+    else list.setAttribute('aria-activedescendant', `${rowId}-${found.position}`);
     if (lacking !== null && !restarting) ask({ start: Math.max(0, lacking - 5), count: PAGE_ROWS });
   }
 
   function step(by) {
     if (!found.total) return;
-    go(found.position === null ? 0 : clampTo([0, found.total - 1], found.position + by));
+    const from = tried ?? found.position;
+    go(from === null ? 0 : clampTo([0, found.total - 1], from + by));
   }
 
   async function go(position) {
     if (position === found.position || !found.total || restarting) return;
     found.position = position;
+    tried = position;
     const top = position * ROW_HEIGHT;
     if (top < list.scrollTop || top + ROW_HEIGHT > list.scrollTop + list.clientHeight) list.scrollTop = Math.max(0, top - 2 * ROW_HEIGHT);
     drawRows();
@@ -115,14 +134,14 @@ function makeBrowser(config, i18n, server, state, onChoose) {
   const askShow = latestWins(
     async (id) => (await server.ask('data.show', { id })) || unreachable(),
     async (answer, id, more) => {
-      if (more || state.record !== id) return;
-      current = answer.error ? null : answer;
-      if (current && current.root !== null && (current.root !== filter.root || current.split !== filter.split)) {
+      if (answer.error) askFacets();
+      if (more || answer.error || state.record !== id) return;
+      current = answer;
+      if (current.root !== null && (current.root !== filter.root || current.split !== filter.split)) {
         Object.assign(filter, { root: current.root, split: current.split, search: '' });
         search.value = '';
         restart(true);
       }
-      if (answer.error) restart(true);
       describe();
     },
   );
@@ -137,10 +156,16 @@ function makeBrowser(config, i18n, server, state, onChoose) {
       describe();
       return;
     }
-    if (current && current.id === state.record) return;
+    const told = current !== null && current.id === state.record;
     const here = [...found.rows].find(([, row]) => row.id === state.record);
-    if (here) { [found.position] = here; drawRows(); } else if (found.total) askFresh(false);
-    askShow(state.record);
+    if (here && here[0] !== found.position) {
+      [found.position] = here;
+      drawRows();
+      describe();
+    } else if (!here && !told && found.total) {
+      askFresh(false);
+    }
+    if (!told) askShow(state.record);
   }
 
   function describe() {

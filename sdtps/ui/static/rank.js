@@ -63,13 +63,19 @@ function makeRankView(lens) {
   function refresh() {
     const analysis = lens.current();
     if (!analysis || node.hidden) return;
-    if (shown.for !== analysis.key) { askGalleries(analysis.key); return; }
+    columns.classList.toggle('lens-stale', shown.for !== analysis.key);
+    if (shown.for !== analysis.key) {
+      describe();
+      askGalleries(analysis.key);
+      return;
+    }
     const index = chosenIndex();
     if (index) {
       const request = { key: analysis.key, gallery: shown.gallery, length: shown.length, settings: index.settings };
       const text = JSON.stringify(request);
       if (text !== shown.asked) {
         shown.asked = text;
+        columns.classList.add('lens-stale');
         askList(request);
       }
     } else {
@@ -99,7 +105,8 @@ function makeRankView(lens) {
       }) : '';
     }
     const { list } = shown;
-    summary.hidden = !list;
+    summary.hidden = !list && shown.galleries !== null;
+    if (!list) summary.textContent = i18n.t('rank.looking');
     if (list) {
       const parts = [i18n.t('rank.searched', { n: list.searched })];
       if (list.left_out) parts.push(i18n.t(`rank.left.${list.apart}`, { n: list.left_out }));
@@ -112,7 +119,7 @@ function makeRankView(lens) {
       summary.textContent = parts.join(' ');
     }
     const reason = shown.error ? 'error' : shown.galleries && !shown.galleries.length ? 'nodata' : card && !index ? 'noindex' : null;
-    empty.hidden = reason === null || Boolean(job && reason === 'noindex' && !shown.error);
+    empty.hidden = reason === null;
     columns.hidden = reason !== null;
     if (reason) {
       empty.firstChild.textContent = reason === 'error' ? '' : i18n.t(`rank.${reason}.title`);
@@ -129,6 +136,7 @@ function makeRankView(lens) {
     const made = await Promise.all(items.map((item, i) => makeColumn(item, i)));
     if (shown.list !== list) return;
     columns.replaceChildren(...made);
+    columns.classList.remove('lens-stale');
     columns.dataset.shown = list.request.key;
   }
 

@@ -48,6 +48,7 @@ function makeSources(config, i18n, server, state, onTriplet) {
     state.example = null;
     state.record = id;
     state.sources = Object.fromEntries(MODALITIES.map((m) => [m, { record: id }]));
+    offer('folder');
     complain([]);
     onTriplet();
   }
