@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sdtps.datasets import msvr310, plain, rgbnt100, rgbnt201, wmveid863
 from sdtps.datasets.records import Layout, Listing, Record
-from sdtps.datasets.scan import outside
+from sdtps.datasets.scan import OUTSIDE
 from sdtps.inputs import Fit, Triplet
 from sdtps.messages import InputError
 
@@ -93,8 +93,7 @@ class Dataset:
         """Refuse files that lie outside the root."""
         for file in files:
             if not self._allows(file):
-                message = outside(file.name)
-                raise InputError(message.code, "{name} leads outside the data folder.", name=file.name)
+                raise InputError("data.outside", OUTSIDE, name=file.name)
 
     def _within(self, split: str, file: Path) -> str:
         """The path below the split's folder; `Path.relative_to` would take most of a listing's time."""

@@ -11,6 +11,7 @@ from sdtps.types import MODALITIES
 
 SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"))
 MASKS = "masks"
+OUTSIDE = "{name} leads outside the data folder."
 # NAME_rgb, NAME_nir, NAME_tir, NAME_mask: one group each behind the name.
 ENDINGS = re.compile(r"(.+)[_-](?:(rgb|vis)|(nir|ni)|(tir|ti|th)|(mask))", re.IGNORECASE)
 
@@ -105,7 +106,7 @@ def named_splits(folder: Path, names: tuple[str, ...], has_shape: Callable[[Path
 
 def outside(name: str) -> Message:
     """A link that leaves the data folder."""
-    return Message("data.outside", "{name} leads outside the data folder.", name=name)
+    return Message("data.outside", OUTSIDE, name=name)
 
 
 def nameless() -> Message:

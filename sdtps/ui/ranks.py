@@ -14,7 +14,7 @@ from sdtps.retrieval import Match, RankList, rank_list
 from sdtps.store import SETTINGS
 from sdtps.types import MODALITIES, Analysis, Settings
 from sdtps.ui.browse import record_card
-from sdtps.ui.jobs import Cancelled, Progress
+from sdtps.ui.jobs import Progress
 from sdtps.ui.library import Shelf
 from sdtps.ui.requests import Refusal, malformed, name_field, number_field, parse_settings
 from sdtps.variants import get_variant
@@ -45,15 +45,10 @@ def index(workbench: "Workbench", fields: "Fields") -> "Payload":
     shelf = _shelf(workbench, fields)
     settings = _settings(model, fields)
 
-    def work(progress: Progress, cancelled: "Callable[[], bool]") -> "Payload":
-        def report(done: int, total: int) -> None:
-            progress(done, total)
-            if cancelled():
-                raise Cancelled
-
+    def work(progress: Progress, _: "Callable[[], bool]") -> "Payload":
         dataset, split = shelf.dataset, shelf.dataset.gallery
         try:
-            workbench.library.store.features(model, dataset, split, settings, batch=BATCH, progress=report)
+            workbench.library.store.features(model, dataset, split, settings, batch=BATCH, progress=progress)
         except OSError:
             log.exception("Features could not be written.")
             raise Refusal(
@@ -71,8 +66,8 @@ def nearest(workbench: "Workbench", fields: "Fields") -> "Payload":
     settings = _settings(opened.model, fields)
     length = min(max(1, number_field(fields, "length", 10)), MAX_LENGTH)
     found = _features(workbench, opened.model, shelf, settings)
-    listed = search(opened, shelf, found, settings, length)
     analysis = _analysis(opened, settings)
+    listed = search(opened, shelf, found, analysis, length)
     query = None if opened.located is None else record_card(opened.located)
     return {
         "query": {"record": query, "photos": _photos(opened.prepared), "masks": _masks(analysis)},
@@ -101,11 +96,10 @@ def kept(workbench: "Workbench", fields: "Fields") -> "Payload":
     return {"masks": _masks(decide(model, encoding, settings))}
 
 
-def search(opened: "Open", shelf: Shelf, found: FolderFeatures, settings: Settings, length: int) -> RankList:
-    """The gallery's triplets nearest to an open one."""
+def search(opened: "Open", shelf: Shelf, found: FolderFeatures, analysis: Analysis, length: int) -> RankList:
+    """The gallery's triplets nearest to an open one, whose analysis has the settings of the features."""
     query = opened.located.record if opened.located is not None and _comparable(opened, shelf) else None
-    feature = _analysis(opened, settings).feature
-    return rank_list(feature, found.features, found.records, query, shelf.dataset.layout.apart, length)
+    return rank_list(analysis.feature, found.features, found.records, query, shelf.dataset.layout.apart, length)
 
 
 def _comparable(opened: "Open", shelf: Shelf) -> bool:

@@ -102,10 +102,10 @@ class Workbench:
             "models": [self._model_card(key, m) for key, m in self.models.items()],
             "variants": panels.variant_cards(),
             "examples": [{"name": e.name, "title": e.title, "thumbnail": e.thumbnail} for e in self.examples.values()],
-            "roots": shelf_cards(self.library),
             "defaults": panels.shown_settings(Settings()),
             "ranges": RANGES,
             "max_bytes": MAX_BYTES,
+            "roots": shelf_cards(self.library),
         }
 
     def stage(self, slot: object, content: object) -> Payload:

@@ -185,7 +185,7 @@ def test_chinese(open_page: OpenPage) -> None:
 def test_rank_list(app: App, open_page: OpenPage) -> None:
     page = open_page()
     page.locator("[data-view=rank]").click()
-    expect(page.locator(".lens-rank .lens-empty h2")).to_have_text(re.compile("not indexed"))
+    expect(page.locator(".lens-rank-empty h2")).to_have_text(re.compile("not indexed"))
     page.locator("[data-rank=index]").click()
     page.wait_for_selector(".lens-rank-columns[data-shown]")
     # An example is a stranger: nobody is right or wrong.

@@ -32,7 +32,7 @@ function makeBrowser(config, i18n, server, state, onChoose) {
   const next = button('next', '›', () => step(1));
   const random = button('random', '⚄', () => go(Math.floor(Math.random() * found.total)));
   const brokenCount = h('summary', { 'data-browse': 'broken' });
-  const brokenList = h('ul.lens-notes');
+  const brokenList = h('ul.lens-broken-list');
   const broken = h('details.lens-broken', { hidden: true, ontoggle: listBroken }, brokenCount, brokenList);
   const node = h('div.lens-browser', { 'data-t-aria': 'browse', role: 'group' },
     config.roots.length > 1 ? root : null,

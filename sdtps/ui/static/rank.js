@@ -20,7 +20,7 @@ function makeRankView(lens) {
   const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'rank.indexing' });
   const summary = h('p.lens-rank-summary', { 'aria-live': 'polite' });
   const columns = h('div.lens-rank-columns', { role: 'list', 'data-t-aria': 'view.rank' });
-  const empty = h('div.lens-empty', { hidden: true }, h('h2'), h('p'));
+  const empty = h('div.lens-rank-empty', { hidden: true }, h('h2'), h('p'));
   const head = h('div.lens-rank-head', {},
     h('label', {}, h('span.lens-key', { 'data-t': 'rank.gallery' }), gallery),
     h('label', {}, h('span.lens-key', { 'data-t': 'rank.length' }), length),
