@@ -3,12 +3,16 @@
 import argparse
 import os
 import sys
+import threading
 from pathlib import Path
 
 from sdtps.checkpoints import WeightsSource, find_checkpoints, random_model
-from sdtps.messages import CheckpointError
+from sdtps.datasets import open_dataset
+from sdtps.messages import CheckpointError, InputError
 from sdtps.model import ModelConfig
+from sdtps.store import FeatureStore
 from sdtps.ui.examples import EXAMPLES, find_examples
+from sdtps.ui.library import Library
 from sdtps.ui.page import build_page, launch_options
 from sdtps.ui.shelf import Shelf
 from sdtps.ui.workbench import Workbench
@@ -35,10 +39,16 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--share", action="store_true", default=env("SDTPS_SHARE", "").lower() in on)
     parser.add_argument("--root-path", default=env("SDTPS_ROOT_PATH", ""), help="path prefix behind a proxy")
     parser.add_argument("--data", action="append", default=None, help="a data set folder; repeat for several")
+    parser.add_argument(
+        "--gallery", action="append", default=None, help="a further folder for rank lists; every --data folder is one"
+    )
+    parser.add_argument("--cache", default=env("SDTPS_CACHE"), help="folder for features (~/.cache/sdtps-lens)")
     parser.add_argument("--examples", type=Path, default=Path(env("SDTPS_EXAMPLES") or EXAMPLES))
     options = parser.parse_args(arguments)
-    listed = {name: [p for p in env(name, "").split(os.pathsep) if p] for name in ("SDTPS_WEIGHTS", "SDTPS_DATA")}
+    paths = ("SDTPS_WEIGHTS", "SDTPS_DATA", "SDTPS_GALLERY")
+    listed = {name: [p for p in env(name, "").split(os.pathsep) if p] for name in paths}
     options.data = options.data or listed["SDTPS_DATA"]
+    options.gallery = options.gallery or listed["SDTPS_GALLERY"]
     options.sources = options.sources or [WeightsSource(p) for p in listed["SDTPS_WEIGHTS"]]
     return options
 
@@ -57,7 +67,8 @@ def fill_shelf(sources: list[WeightsSource], device: str, *, uploads: bool = Fal
 
 
 def warm_up(workbench: Workbench) -> None:
-    """Analyse the first example once, so that the first visitor does not wait for it."""
+    """Analyse the first example once and list the data folders, so that the first visitor does not wait for it."""
+    threading.Thread(target=workbench.library.warm, daemon=True).start()
     for name in list(workbench.examples)[:1]:
         picture = {"example": name}
         workbench.analyse({"pictures": {"rgb": picture, "nir": picture, "tir": picture}})
@@ -66,14 +77,13 @@ def warm_up(workbench: Workbench) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Load, wire, serve."""
     options = parse_arguments(arguments)
-    for folder in options.data:
-        if not Path(folder).is_dir():
-            sys.exit(f"There is no folder {folder!r}; check --data.")
     try:
+        browsed, galleries = ([open_dataset(f, confined=True) for f in fs] for fs in (options.data, options.gallery))
         shelf = fill_shelf(options.sources, options.device, uploads=options.allow_upload_weights)
-    except CheckpointError as error:
+    except (CheckpointError, InputError, OSError) as error:
         sys.exit(str(error))
-    workbench = Workbench(shelf, find_examples(options.examples))
+    library = Library(browsed, galleries, FeatureStore(options.cache))
+    workbench = Workbench(shelf, find_examples(options.examples), library)
     warm_up(workbench)
     try:
         build_page(workbench).launch(

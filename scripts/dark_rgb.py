@@ -8,7 +8,7 @@ import argparse
 import numpy as np
 
 import sdtps
-from sdtps.learn.tokens import patch_share
+from sdtps.masks import patch_share
 from sdtps.metrics import auc, precision
 from sdtps.synth import generate
 

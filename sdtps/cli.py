@@ -2,14 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tqdm import tqdm
-
-from sdtps import weights_cli
+from sdtps import cli_data, weights_cli
+from sdtps.progress import progress_bar
 
 EPILOG = "Each command has its own --help."
 
@@ -19,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
-    except (ValueError, FileNotFoundError, RuntimeError) as error:
+    except (ValueError, OSError, RuntimeError) as error:
         print(f"sdtps: {error}", file=sys.stderr)
         return 1
 
@@ -62,15 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--resume", action="store_true", help="go on from the last checkpoint of the same recipe")
     train.set_defaults(run=_train)
 
-    evaluate = commands.add_parser("evaluate", help="mAP and Rank-k on a folder in the RGBNT201 layout")
-    evaluate.add_argument("folder", help="the folder that holds RGBNT201/")
-    evaluate.add_argument("--split", default="test")
-    evaluate.add_argument("--weights", help="a checkpoint; the embedded model by default")
-    evaluate.add_argument("--device", default="auto")
-    evaluate.add_argument("--sparse-ratio", type=float, default=0.3)
-    evaluate.add_argument("--beta", type=float, default=0.25)
-    evaluate.add_argument("--batch", type=int, default=16)
-    evaluate.set_defaults(run=_evaluate)
+    cli_data.add_commands(commands)
     return parser
 
 
@@ -98,21 +88,10 @@ def _inspect(options: argparse.Namespace) -> int:
     return 0
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar as the callback that long work takes."""
-    with tqdm(total=total, unit="triplet") as bar:
-
-        def update(done: int, _total: int) -> None:
-            bar.update(done - bar.n)
-
-        yield update
-
-
 def _synth(options: argparse.Namespace) -> int:
     from sdtps.synth import write_rgbnt201
 
-    with _progress(options.ids * options.views) as progress:
+    with progress_bar(options.ids * options.views) as progress:
         write_rgbnt201(
             Path(options.out),
             options.ids,
@@ -137,27 +116,6 @@ def _train(options: argparse.Namespace) -> int:
     from sdtps.train import train
 
     print(f"written: {train(Recipe.read(options.config), options.device, options.resume)}")
-    return 0
-
-
-def _evaluate(options: argparse.Namespace) -> int:
-    import sdtps
-    from sdtps.datasets import read_rgbnt201
-    from sdtps.evaluate import evaluate_folder, extract
-
-    records = read_rgbnt201(options.folder, options.split)
-    model = sdtps.load_model(options.weights, options.device)
-    settings = sdtps.Settings(sparse_ratio=options.sparse_ratio, beta=options.beta)
-    with _progress(len(records)) as progress:
-        found = extract(model, records, settings, batch=options.batch, progress=progress)
-    result = evaluate_folder(found)
-    print(f"{result.queries} queries, {result.skipped} without a match under another camera")
-    ranks = "  ".join(f"Rank-{r} {result.rank(r):.3f}" for r in (1, 5, 10))
-    print(f"mAP {result.mean_average_precision:.3f}  {ranks}")
-    for m, quality in found.quality.items():
-        aucs = "  ".join(f"{name} {value:.3f}" for name, value in quality.auc.items())
-        print(f"{m.upper()}: precision of the kept {quality.precision:.3f}; AUC {aucs}")
-        print("     correlation " + "  ".join(f"{pair} {value:.2f}" for pair, value in quality.correlation.items()))
     return 0
 
 

@@ -42,6 +42,24 @@ class Fit(StrEnum):
     LETTERBOX = "letterbox"  # keeps proportions, pads with mid-grey
 
 
+def fit_image(
+    image: Image.Image,
+    size: tuple[int, int],
+    fit: Fit,
+    resampling: Image.Resampling,
+    fill: int | tuple[int, int, int],
+) -> Image.Image:
+    """The image at (height, width): stretched, or letterboxed on a canvas of one colour."""
+    height, width = size
+    if fit is Fit.STRETCH:
+        return image.resize((width, height), resampling)
+    scale = min(width / image.width, height / image.height)
+    inner = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+    canvas = Image.new(image.mode, (width, height), fill)
+    canvas.paste(image.resize(inner, resampling), ((width - inner[0]) // 2, (height - inner[1]) // 2))
+    return canvas
+
+
 @dataclass(frozen=True)
 class Picture:
     """One validated image: upright (H, W, 3) 8-bit pixels and what was done to get them."""
@@ -56,17 +74,8 @@ class Picture:
 
     def fitted(self, size: tuple[int, int], fit: Fit = Fit.STRETCH) -> px.Pixels:
         """The pixels at the model's (height, width), by bilinear resampling."""
-        height, width = size
         image = Image.fromarray(self.pixels)
-        if fit is Fit.STRETCH:
-            return np.asarray(image.resize((width, height), Image.Resampling.BILINEAR))
-        scale = min(width / image.width, height / image.height)
-        inner = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
-        canvas = Image.new("RGB", (width, height), px.FILL)
-        canvas.paste(
-            image.resize(inner, Image.Resampling.BILINEAR), ((width - inner[0]) // 2, (height - inner[1]) // 2)
-        )
-        return np.asarray(canvas)
+        return np.asarray(fit_image(image, size, fit, Image.Resampling.BILINEAR, px.FILL))
 
 
 @dataclass(frozen=True)

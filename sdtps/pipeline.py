@@ -49,6 +49,12 @@ _evidence: ByteLru[dict[str, Evidence]] = ByteLru(
 )
 
 
+def camera_label(model: LoadedModel, camera: int | None) -> int | None:
+    """The label, where these weights have an embedding for that camera; else none."""
+    table = getattr(model.net.backbone, "cv_embed", None)
+    return camera if camera is not None and table is not None and 0 <= camera < len(table) else None
+
+
 def encode(model: LoadedModel, prepared: Prepared, camera: int | None = None) -> Encoding:
     """The backbone, or the cache when this content met these weights before.
 

@@ -44,6 +44,14 @@ def tiny_vit_config(input_size: tuple[int, int] = (256, 128), **options) -> Mode
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory):
+    """Features go into a folder of the test run, in this process and in those it starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SDTPS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def tiny_model() -> LoadedModel:
     return random_model(tiny_vit_config(num_classes=5), device="cpu")

@@ -8,6 +8,8 @@ import torch
 
 from sdtps.checkpoints import sha256_of
 from sdtps.cli import main
+from sdtps.evaluate import MISSING_TABLE
+from tests import trees
 from tests.checkpoint_files import demo_shapes, random_state
 
 DAY = Path(__file__).resolve().parents[1] / "assets" / "examples" / "day"
@@ -33,7 +35,9 @@ def test_inspect_says_that_a_modality_is_missing(capsys):
         (["inspect", *TRIPLET, "--beta", "0.9"], "beta must lie between 0 and 0.5"),
         (["inspect", *TRIPLET, "--variant", "paper"], "which these weights lack"),
         (["inspect", *TRIPLET, "--weights", "nowhere.pth"], "There is no checkpoint 'nowhere.pth'"),
-        (["evaluate", "nowhere"], "There is no RGB folder"),
+        (["evaluate", "nowhere"], "There is no folder 'nowhere'"),
+        (["index", "docs-that-are-not-there"], "There is no folder"),
+        (["data", str(DAY.parent)], "There is no data set in"),
         (["train", "--config", "nowhere.yaml"], "nowhere.yaml"),
     ],
 )
@@ -104,6 +108,30 @@ def test_generated_people_can_be_evaluated(tmp_path, capsys):
     assert "6 queries" in out
     assert "mAP" in out
     assert "precision of the kept" in out
+    assert main(["index", str(tmp_path)]) == 0
+    assert "test: 6 triplets indexed" in capsys.readouterr().out
+    assert main(["evaluate", str(tmp_path), "--missing"]) == 0
+    table = [line.split() for line in capsys.readouterr().out.splitlines() if line.split()[0] in {"-", *MISSING_TABLE}]
+    assert [row[0] for row in table] == ["-", "r", "n", "t", "rn", "rt", "nt"]
+    assert all(0 <= float(value) <= 1 for row in table for value in row[1:])
+
+
+def test_data_says_what_a_folder_holds(tmp_path, capsys):
+    trees.msvr310(tmp_path)
+    (tmp_path / "MSVR310" / "query3" / "0001" / "th" / "0001_s001_v0_000.jpg").unlink()
+    assert main(["data", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("MSVR310; query query3, gallery bounding_box_test")
+    assert "query3: 5 triplets, 3 identities, 3 cameras" in out
+    assert "0001_s001_v0_000.jpg: There is no TIR partner." in out
+
+
+def test_index_takes_one_split_and_names_those_there_are(tmp_path, capsys):
+    trees.rgbnt201(tmp_path)
+    for split in ("val", "train_171"):
+        code = main(["index", str(tmp_path), "--split", split])
+        assert code == (1 if split == "val" else 0)
+    assert "no split 'val' in" in capsys.readouterr().err
 
 
 def test_train_help_says_how_to_get_the_trunk(capsys):

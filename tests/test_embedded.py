@@ -9,7 +9,7 @@ from PIL import Image
 
 import sdtps
 from sdtps.checkpoints import CHECKPOINT_DIR, EMBEDDED
-from sdtps.learn.tokens import patch_share
+from sdtps.masks import patch_share
 from sdtps.metrics import auc, correlation, precision
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "assets" / "examples"

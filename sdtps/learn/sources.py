@@ -13,8 +13,9 @@ from torch import Tensor
 
 from sdtps.backbone import HieraBackbone, Stem, Tokens
 from sdtps.datasets import Record
-from sdtps.inputs import prepare, read_triplet
-from sdtps.learn.tokens import TokenSet, patch_share
+from sdtps.inputs import prepare
+from sdtps.learn.tokens import TokenSet
+from sdtps.masks import patch_share
 from sdtps.model import ReidModel
 from sdtps.types import MODALITIES
 
@@ -143,7 +144,7 @@ class FolderImages:
         images, person = [], []
         for i in index:
             record = self.records[i]
-            triplet = prepare(read_triplet(*record.paths), backbone.input_size)
+            triplet = prepare(record.read(), backbone.input_size)
             stack = triplet.tensor(backbone.mean, backbone.std)
             # A mask ties the modalities together: they then share flip and crop, and the mask follows.
             share = None if record.mask is None else _mask(record, backbone.input_size)

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from sdtps.backbone import HieraBackbone, Stem
+from sdtps.masks import patch_share
 from sdtps.synth import SynthSample, generate
 from sdtps.types import MODALITIES, Grid
 
@@ -73,12 +74,6 @@ class TokenSet:
             parts["pid"][i] = np.unique(pid, return_inverse=True)[1] + offset
             offset = int(parts["pid"][i].max()) + 1  # type: ignore[call-overload]
         return cls(**{name: np.concatenate(arrays) for name, arrays in parts.items()})  # type: ignore[arg-type]
-
-
-def patch_share(mask: NDArray[np.bool_], grid: Grid) -> NDArray[np.float16]:
-    """(H, W) mask to (N,) share of each patch that it covers."""
-    height, width = mask.shape[0] // grid.rows, mask.shape[1] // grid.cols
-    return mask.reshape(grid.rows, height, grid.cols, width).mean((1, 3)).ravel().astype(np.float16)
 
 
 def patch_warmth(tir: NDArray[np.uint8], grid: Grid) -> NDArray[np.float16]:

@@ -25,11 +25,13 @@ SCRIPTS = (
     "controls.js",
     "display.js",
     "zones.js",
+    "browser.js",
     "sources.js",
     "weights.js",
     "header.js",
     "views.js",
     "jobs.js",
+    "rank.js",
     "lens.js",
 )
 GRADIO_SCRIPT = "gradio.js"

@@ -36,6 +36,12 @@ class Example:
         rgb, nir, tir = (f if f.is_file() else None for f in (self.folder / f"{m}.png" for m in MODALITIES))
         return read_triplet(rgb, nir, tir)
 
+    @property
+    def mask(self) -> Path | None:
+        """The person mask, where the example has one."""
+        file = self.folder / "mask.png"
+        return file if file.is_file() else None
+
     @cached_property
     def thumbnail(self) -> str:
         """The three images side by side, small, as a data URL."""

@@ -39,10 +39,11 @@ def malformed() -> Refusal:
 
 @dataclass(frozen=True)
 class PictureRef:
-    """Where one picture comes from: a shipped example or a staged upload."""
+    """Where one picture comes from: a shipped example, a staged upload, or a record of a data folder."""
 
     example: str | None = None
     token: str | None = None
+    record: str | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def parse_analyse(data: object) -> AnalyseRequest:
         pictures={str(m): _picture(pictures.get(str(m))) for m in MODALITIES},
         leave_out=frozenset(str(m) for m in MODALITIES if m in left_out),
         fit=Fit(fit),
-        weights=_name(fields.get("weights")),
+        weights=name_field(fields.get("weights")),
         settings=parse_settings(fields.get("settings")),
         matrix=fields.get("matrix") is True,
     )
@@ -89,7 +90,7 @@ def parse_analyse(data: object) -> AnalyseRequest:
 def parse_decide(data: object) -> DecideRequest:
     """Check a slider move."""
     fields = _mapping(data)
-    key = _name(fields.get("key"))
+    key = name_field(fields.get("key"))
     if key is None:
         raise malformed()
     return DecideRequest(key, parse_settings(fields.get("settings")), fields.get("matrix") is True)
@@ -116,8 +117,8 @@ def _picture(data: object) -> PictureRef | None:
     if data is None:
         return None
     fields = _mapping(data)
-    ref = PictureRef(_name(fields.get("example")), _name(fields.get("token")))
-    if (ref.example is None) == (ref.token is None):
+    ref = PictureRef(*(name_field(fields.get(kind)) for kind in ("example", "token", "record")))
+    if sum(value is not None for value in (ref.example, ref.token, ref.record)) != 1:
         raise malformed()
     return ref
 
@@ -128,7 +129,16 @@ def _mapping(data: object) -> Mapping[str, Any]:
     return data
 
 
-def _name(value: object) -> str | None:
+def number_field(fields: Mapping[str, Any], name: str, default: int | None = None) -> int:
+    """A whole number from 0; without a default it must be there."""
+    value = fields.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise malformed()
+    return value
+
+
+def name_field(value: object) -> str | None:
+    """A short text, or nothing."""
     if value is None:
         return None
     if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME:

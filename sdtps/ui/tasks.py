@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sdtps.ui import weights
+from sdtps.ui import browse, ranks, weights
 from sdtps.ui.requests import malformed
 
 if TYPE_CHECKING:
@@ -24,5 +24,7 @@ def answer_task(workbench: "Workbench", data: object) -> Payload:
 TASKS: dict[str, Task] = {
     "job.poll": lambda workbench, fields: workbench.jobs.poll(fields.get("job")),
     "job.cancel": lambda workbench, fields: workbench.jobs.cancel(fields.get("job")),
+    **browse.TASKS,
+    **ranks.TASKS,
     **weights.TASKS,
 }

@@ -9,18 +9,22 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sdtps import panels
 from sdtps.cache import ByteLru
-from sdtps.inputs import MAX_BYTES, Picture, Prepared, Triplet, prepare, read_picture, read_wide
+from sdtps.inputs import MAX_BYTES, Fit, Picture, Prepared, Triplet, prepare, read_picture, read_wide
+from sdtps.masks import people_share
 from sdtps.messages import InputError, Message
 from sdtps.model import LoadedModel
-from sdtps.pipeline import decide, encode
-from sdtps.types import MODALITIES
+from sdtps.pipeline import camera_label, decide, encode
+from sdtps.types import MODALITIES, FloatArray
 from sdtps.ui import weights
+from sdtps.ui.browse import shelf_cards
 from sdtps.ui.examples import Example
 from sdtps.ui.jobs import Jobs
+from sdtps.ui.library import Library, Located
 from sdtps.ui.requests import (
     RANGES,
     SLOTS,
@@ -53,6 +57,13 @@ class Open:
     prepared: Prepared
     notes: tuple[str, ...]
     missing: frozenset[str]
+    located: Located | None = None  # the record it is, when it comes from a data folder
+    person: FloatArray | None = None  # (N,) share of each patch that people cover, where a mask is known
+
+    @property
+    def camera(self) -> int | None:
+        """The camera label, where the record has one and the weights an embedding for it."""
+        return camera_label(self.model, None if self.located is None else self.located.record.cam)
 
     @property
     def model(self) -> LoadedModel:
@@ -71,6 +82,7 @@ class Workbench:
     Args:
         models: the weights to choose from; the first is the default.
         examples: the shipped triplets by name.
+        library: the data folders.
         picture_bytes: budget for uploads that are waiting to be analysed.
         prepared_bytes: budget for analysed triplets.
     """
@@ -79,11 +91,14 @@ class Workbench:
         self,
         models: Sequence[LoadedModel] | Shelf,
         examples: Mapping[str, Example],
+        library: Library | None = None,
+        *,
         picture_bytes: int = PICTURE_BYTES,
         prepared_bytes: int = PREPARED_BYTES,
     ) -> None:
         self.models = models if isinstance(models, Shelf) else Shelf(models)
         self.examples = dict(examples)
+        self.library = library or Library()
         self.jobs: Jobs = Jobs()
         self._pictures: ByteLru[Picture] = ByteLru(picture_bytes, lambda p: p.pixels.nbytes)
         self._decoding = threading.BoundedSemaphore(DECODERS)
@@ -99,6 +114,7 @@ class Workbench:
             "defaults": panels.shown_settings(self.models.model(None).settings),
             "ranges": RANGES,
             "max_bytes": MAX_BYTES,
+            "roots": shelf_cards(self.library),
         }
 
     def stage(self, slot: object, content: object) -> Payload:
@@ -158,10 +174,12 @@ class Workbench:
         triplet = self._triplet(request)
         size = model.net.backbone.input_size
         prepared = prepare(triplet, size)
-        opened = Open(self.models, request.weights, prepared, triplet.notes(size), triplet.missing)
+        located, mask = self._origin(request)
+        person = self._person(mask, model, request.fit)
+        opened = Open(self.models, request.weights, prepared, triplet.notes(size), triplet.missing, located, person)
         key = secrets.token_urlsafe(16)
         self._open.put(key, opened)
-        encoding = encode(model, prepared)
+        encoding = encode(model, prepared, opened.camera)
         analysis = decide(model, encoding, request.settings, opened.notes, opened.missing)
         halves = panels.still(analysis, prepared.pixels), panels.moving(analysis, matrix=request.matrix)
         return panels.merge(*halves) | {"key": key}
@@ -172,13 +190,16 @@ class Workbench:
         model = opened.model
         if lacking := model.net.sdtps.supports(get_variant(request.settings.variant)):
             raise Refusal(lacking)
-        encoding = encode(model, opened.prepared)
+        encoding = encode(model, opened.prepared, opened.camera)
         analysis = decide(model, encoding, request.settings, opened.notes, opened.missing)
         return panels.moving(analysis, matrix=request.matrix) | {"key": request.key}
 
     def _triplet(self, request: AnalyseRequest) -> Triplet:
         pictures: dict[str, Picture | None] = {}
         gone = []
+        records = {ref.record for ref in request.pictures.values() if ref is not None and ref.record is not None}
+        with self._decoding:
+            read = {r: self.library.read(self.library.find(r), request.fit).pictures for r in records}
         for m, ref in request.pictures.items():
             if ref is None:
                 pictures[m] = None
@@ -186,6 +207,8 @@ class Workbench:
                 if ref.example not in self.examples:
                     raise Refusal(Message("example.unknown", "There is no example of that name; choose another."))
                 pictures[m] = self.examples[ref.example].triplet.pictures[m]
+            elif ref.record is not None:
+                pictures[m] = read[ref.record][m]
             else:
                 pictures[m] = self._pictures.get(ref.token)
                 if pictures[m] is None:
@@ -196,6 +219,30 @@ class Workbench:
         if all(p is None or m in request.leave_out for m, p in pictures.items()):
             raise Refusal(Message("input.none", "All three images are missing; give at least one."))
         return Triplet({m: None if m in request.leave_out else p for m, p in pictures.items()}, request.fit)
+
+    def _origin(self, request: AnalyseRequest) -> tuple[Located | None, Path | None]:
+        """The record and the person mask, when all pictures come from one record or one example."""
+        refs = {ref for ref in request.pictures.values() if ref is not None}
+        if len(refs) != 1:
+            return None, None
+        ref = refs.pop()
+        if ref.record is not None:
+            located = self.library.find(ref.record)
+            if located.record.mask is not None:
+                located.shelf.dataset.check(located.record.mask)
+            return located, located.record.mask
+        return None, None if ref.example is None else self.examples[ref.example].mask
+
+    @staticmethod
+    def _person(mask: Path | None, model: LoadedModel, fit: Fit) -> FloatArray | None:
+        if mask is None:
+            return None
+        backbone = model.net.backbone
+        try:
+            return people_share(mask, backbone.input_size, backbone.grid, fit)
+        except (OSError, ValueError):
+            log.warning("The person mask %s cannot be read.", mask.name)
+            return None
 
     def _model(self, key: str | None) -> LoadedModel:
         return self.models.model(key)

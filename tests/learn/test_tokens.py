@@ -6,7 +6,8 @@ import torch
 
 from sdtps.backbone import create_backbone
 from sdtps.learn.sources import CachedTokens
-from sdtps.learn.tokens import TokenSet, cache_synthetic, patch_share, patch_visibility, patch_warmth
+from sdtps.learn.tokens import TokenSet, cache_synthetic, patch_visibility, patch_warmth
+from sdtps.masks import patch_share
 from sdtps.model import ModelConfig, build_model
 from sdtps.synth import sample
 from sdtps.types import Grid

@@ -14,8 +14,9 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Route
 import sdtps
 from sdtps.checkpoints import random_model, save_checkpoint
 from sdtps.model import LoadedModel, ModelConfig
-from sdtps.synth import sample
+from sdtps.synth import sample, write_rgbnt201
 from sdtps.ui.harness import chromium, serving_app
+from tests import trees
 
 EXAMPLES = {"day": {"day"}, "night": {"night"}, "black-rgb": {"black_rgb"}}
 PERSON, VEHICLE = (256, 128), (128, 256)
@@ -30,6 +31,7 @@ class App:
     vehicle: Path
     cosines: Path
     examples: Path
+    data: dict[str, Path]
 
     def files(self, name: str) -> list[str]:
         return [str(self.examples / name / f"{m}.png") for m in ("rgb", "nir", "tir")]
@@ -48,6 +50,22 @@ def model_without_predictor() -> LoadedModel:
     return model
 
 
+def write_data(folder: Path) -> dict[str, Path]:
+    """Generated people in the RGBNT201 layout with one partner missing, RGBNT100 with one damaged, an MSVR310 tree."""
+    people = folder / "people"
+    write_rgbnt201(people, ids=4, views=4, seed=11, split="test")
+    lonely = sorted((people / "RGBNT201" / "test" / "NI").iterdir())[-1]
+    lonely.unlink()
+    wide = trees.rgbnt100(folder / "wide")
+    damaged = sorted((wide / "RGBNT100" / "rgbir" / "query").iterdir())[3]
+    damaged.write_bytes(damaged.read_bytes()[:-60])
+    return {
+        "people": people,
+        "wide": wide,
+        "scenes": trees.msvr310(folder / "scenes"),
+    }
+
+
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     folder = tmp_path_factory.mktemp("ui")
@@ -64,9 +82,11 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     save_checkpoint(small_model(VEHICLE).net, vehicle, half=False, trained="no")
     cosines = folder / "cosines.safetensors"
     save_checkpoint(model_without_predictor().net, cosines, half=False)
+    data = write_data(folder / "data")
     listed = [part for path in (weights, vehicle, cosines) for part in ("--weights", str(path))]
+    listed += [part for path in data.values() for part in ("--data", str(path))]
     with serving_app(*listed, "--examples", str(examples), "--device", "cpu") as url:
-        yield App(url, weights, vehicle, cosines, examples)
+        yield App(url, weights, vehicle, cosines, examples, data)
 
 
 @pytest.fixture(scope="session")

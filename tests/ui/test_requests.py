@@ -141,7 +141,7 @@ def test_languages_have_the_same_texts_and_every_code_is_translated() -> None:
     assert set(chinese) - extra == set(english)
     source = Path(__file__).resolve().parents[2] / "sdtps"
     found = set()
-    for file in (*source.glob("*.py"), *(source / "ui").glob("*.py")):
+    for file in source.rglob("*.py"):
         found |= set(re.findall(r'(?:Message|InputError|CheckpointError)\(\s*f?"([a-z_.]+)"', file.read_text()))
     assert found
     assert {f"note.{code}" for code in found} - set(chinese) == set()

@@ -1,7 +1,7 @@
 // The whole page: builds the parts, keeps the state, asks the server, paints. `server` has stage, analyse, decide, ask.
 
 // Factories of the views beside the grid, in the order of their tabs.
-const FURTHER_VIEWS = [];
+const FURTHER_VIEWS = [makeRankView];
 
 function mountLens(root, config, server) {
   const link = readLink(config);
@@ -18,6 +18,7 @@ function mountLens(root, config, server) {
     fit: link.fit,
     leaveOut: new Set(link.leaveOut),
     example: link.example,
+    record: link.record,
     sources: { rgb: null, nir: null, tir: null },
     photos: {},
     token: null,
@@ -47,7 +48,7 @@ function mountLens(root, config, server) {
     update: paint,
     shown: () => layout(),
   };
-  const lens = { config, i18n, server, state, tables, current: () => analysis, changeSettings, analyse };
+  const lens = { config, i18n, server, state, tables, current: () => analysis, changeSettings, analyse, openRecord: (id) => sources.useRecord(id) };
   const allViews = [selection, ...FURTHER_VIEWS.map((make) => make(lens))];
   const views = makeViews(allViews, (view) => { if (analysis) view.update(analysis); });
   const main = h('main.lens-main', {}, views.strip, controls.node,
@@ -121,13 +122,17 @@ function mountLens(root, config, server) {
   }
 
   const choices = () => ({
-    example: state.example, sources: state.sources, leaveOut: new Set(state.leaveOut),
+    example: state.example, record: state.record, sources: state.sources, leaveOut: new Set(state.leaveOut),
     fit: state.fit, weights: state.weights, variant: state.settings.variant, photos: state.photos,
   });
 
   // A refused triplet leaves the previous picture, and the controls must say what that picture is.
   function goBack() {
-    if (!confirmed) return;
+    if (!confirmed) {
+      // A link to a triplet that is not here: better an example than nothing.
+      if (state.record && config.examples.length) sources.useExample(config.examples[0].name);
+      return;
+    }
     const { variant, ...rest } = confirmed;
     Object.assign(state, rest, { leaveOut: new Set(rest.leaveOut) });
     state.settings.variant = variant;
@@ -250,7 +255,7 @@ function mountLens(root, config, server) {
   function layout() {
     if (selection.node.hidden) return;
     const shape = analysis ? analysis.grid : currentModel().grid;
-    empty.hidden = analysis !== null || state.example !== null;
+    empty.hidden = analysis !== null || state.example !== null || state.record !== null;
     const top = main.querySelector('.lens-area').getBoundingClientRect().top + window.scrollY;
     const area = {
       width: main.clientWidth - 2 * CELL_GAP,
@@ -278,10 +283,11 @@ function mountLens(root, config, server) {
   state.settings.variant = possibleVariant();
   retranslate();
   views.choose(selection.id);
-  if (state.example) {
-    state.sources = Object.fromEntries(MODALITIES.map((m) => [m, { example: state.example }]));
+  if (state.example || state.record) {
+    const source = state.record ? { record: state.record } : { example: state.example };
+    state.sources = Object.fromEntries(MODALITIES.map((m) => [m, source]));
   }
   if (link.wanted && link.wanted !== state.weights) changeModel(link.wanted);
-  else if (state.example) analyse();
+  else if (state.example || state.record) analyse();
   return { state, current: () => analysis };
 }

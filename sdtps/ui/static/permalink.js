@@ -10,6 +10,7 @@ const DISPLAY_CHOICES = {
 };
 const FITS = ['stretch', 'letterbox'];
 const MODALITIES = ['rgb', 'nir', 'tir'];
+const RECORD_ID = /^[0-9a-f]{16}$/;
 
 function clampTo([low, high], value) {
   return Math.min(high, Math.max(low, value));
@@ -35,13 +36,15 @@ function readLink(config) {
   const opacity = Number.parseFloat(query.get('opacity'));
   if (Number.isFinite(opacity)) display.opacity = clampTo([0, 1], opacity);
   const example = config.examples.find((e) => e.name === query.get('example')) || config.examples[0];
+  const record = config.roots.length && RECORD_ID.test(query.get('record')) ? query.get('record') : null;
   const wanted = query.get('weights');
   const model = config.models.find((m) => m.id === wanted && m.report) || config.models[0];
   const missing = (query.get('missing') || '').split(',').filter((m) => MODALITIES.includes(m));
   return {
     settings,
     display,
-    example: example ? example.name : null,
+    example: example && !record ? example.name : null,
+    record,
     weights: model.id,
     wanted, // weights that the server may have, but that are not loaded here yet
     leaveOut: missing.length < MODALITIES.length ? missing : [],
@@ -56,6 +59,7 @@ function writeLink(config, state) {
     else url.searchParams.set(name, value);
   };
   put('example', state.example, null);
+  put('record', state.record, null);
   for (const [short, name] of Object.entries(LINK_NUMBERS)) put(short, state.settings[name], config.defaults[name]);
   put('variant', state.settings.variant, config.defaults.variant);
   put('missing', [...state.leaveOut].join(','), '');

@@ -1,4 +1,4 @@
-// Where the triplet comes from: zones, one wide image, examples; and what is left out or how it is fitted.
+// Where the triplet comes from: zones, one wide image, examples, data folders; and what is left out or how it is fitted.
 
 function makeSources(config, i18n, server, state, onTriplet) {
   const zones = Object.fromEntries([...MODALITIES, 'wide'].map((slot) => [slot, makeZone(slot, take)]));
@@ -12,7 +12,10 @@ function makeSources(config, i18n, server, state, onTriplet) {
     ...config.examples.map((example) => h('button.lens-example', {
       type: 'button', 'data-example': example.name, onclick: () => useExample(example.name),
     }, h('img', { src: example.thumbnail, alt: '' }), h('span'))));
+  const browser = config.roots.length ? makeBrowser(config, i18n, server, state, useRecord) : null;
+  const kinds = browser ? segmented('offer', ['examples', 'folder'], state.record ? 'folder' : 'examples', offer) : null;
   const fit = segmented('fit', FITS, state.fit, (value) => { state.fit = value; onTriplet(); });
+  const examples = config.examples.length ? strip : h('p.lens-hint', { 'data-t': 'examples.none' });
   const node = h('section.lens-sources', {},
     h('h2', { 'data-t': 'triplet' }),
     h('div.lens-zones', {}, ...MODALITIES.map((m) => h('div.lens-zone-box', {},
@@ -20,20 +23,39 @@ function makeSources(config, i18n, server, state, onTriplet) {
     zones.wide.drop,
     h('div.lens-field', {}, h('span', { 'data-t': 'fit' }), fit),
     errors, notes,
-    h('h2', { 'data-t': 'examples' }),
-    config.examples.length ? strip : h('p.lens-hint', { 'data-t': 'examples.none' }));
+    kinds || h('h2', { 'data-t': 'examples' }),
+    examples, browser ? browser.node : null);
   const shown = { errors: [], notes: [] };
 
   function pictures() {
     return Object.fromEntries(MODALITIES.map((m) => {
       const source = state.sources[m];
       if (!source) return [m, null];
+      if (source.record) return [m, { record: source.record }];
       return [m, source.example ? { example: source.example } : { token: source.token }];
     }));
   }
 
+  function offer(kind) {
+    if (!browser) return;
+    kinds.select(kind);
+    examples.hidden = kind !== 'examples';
+    browser.node.hidden = kind !== 'folder';
+    if (kind === 'folder') browser.start();
+  }
+
+  function useRecord(id) {
+    state.example = null;
+    state.record = id;
+    state.sources = Object.fromEntries(MODALITIES.map((m) => [m, { record: id }]));
+    offer('folder');
+    complain([]);
+    onTriplet();
+  }
+
   function useExample(name) {
     state.example = name;
+    state.record = null;
     state.sources = Object.fromEntries(MODALITIES.map((m) => [m, { example: name }]));
     complain([]);
     onTriplet();
@@ -45,10 +67,11 @@ function makeSources(config, i18n, server, state, onTriplet) {
     onTriplet();
   }
 
-  // An upload replaces an example as a whole: pictures of two people in one triplet would mislead.
+  // An upload replaces an example or a record as a whole: pictures of two people in one triplet would mislead.
   function place(slot, answer, file) {
-    const previous = state.example === null ? state.sources : {};
+    const previous = state.example === null && state.record === null ? state.sources : {};
     state.example = null;
+    state.record = null;
     state.sources = { rgb: null, nir: null, tir: null, ...previous };
     for (const [m, picture] of Object.entries(answer.pictures)) {
       state.sources[m] = { token: picture.token, preview: picture.preview, file, slot };
@@ -117,6 +140,10 @@ function makeSources(config, i18n, server, state, onTriplet) {
       failure.zone ? h('b', {}, failure.zone === 'wide' ? i18n.t('wide') : failure.zone.toUpperCase()) : null,
       ` ${i18n.sentence(failure.note)}`)));
     notes.replaceChildren(...shown.notes.map((note) => h('li', {}, i18n.sentence(note))));
+    if (browser) {
+      browser.follow();
+      browser.refresh();
+    }
     for (const button of strip.children) {
       const example = config.examples.find((e) => e.name === button.dataset.example);
       button.setAttribute('aria-pressed', String(example.name === state.example));
@@ -130,9 +157,10 @@ function makeSources(config, i18n, server, state, onTriplet) {
     return example ? example.thumbnail : null;
   }
 
+  offer(state.record ? 'folder' : 'examples');
   listenForPaste(Object.values(zones), take);
   return {
-    node, pictures, useExample, restage, complain, refresh,
+    node, pictures, useExample, useRecord, restage, complain, refresh,
     setNotes(list) {
       if (JSON.stringify(list) === JSON.stringify(shown.notes)) return;
       shown.notes = list;

@@ -1,0 +1,28 @@
+"""Person masks: 255 the person, 64 other people, 0 the rest; and how much of each patch they cover."""
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from sdtps.inputs import Fit, fit_image
+from sdtps.types import FloatArray, Grid
+
+PEOPLE = 32  # anyone at all; above 127 it is the person alone
+
+
+def patch_share(mask: NDArray[np.bool_], grid: Grid) -> NDArray[np.float16]:
+    """(H, W) mask to (N,) share of each patch that it covers."""
+    height, width = mask.shape[0] // grid.rows, mask.shape[1] // grid.cols
+    return mask.reshape(grid.rows, height, grid.cols, width).mean((1, 3)).ravel().astype(np.float16)
+
+
+def people_share(
+    mask: str | os.PathLike[str], size: tuple[int, int], grid: Grid, fit: Fit | str = Fit.STRETCH
+) -> FloatArray:
+    """(N,) share of each patch that people cover, for a mask fitted to the model's size like its picture."""
+    with Image.open(mask) as image:
+        fitted: NDArray[Any] = np.asarray(fit_image(image.convert("L"), size, Fit(fit), Image.Resampling.NEAREST, 0))
+    return patch_share(fitted > PEOPLE, grid).astype(np.float32)
