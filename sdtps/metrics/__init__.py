@@ -6,7 +6,7 @@ chance), `provenance` (one patch, one token), `compare` (B against A, variants s
 scores). What cannot be said, such as a margin when nothing is dropped, is NaN. Every result has `as_dict()`.
 """
 
-from sdtps.metrics.compare import Comparison, across_variants, compare
+from sdtps.metrics.compare import Comparison, VariantResult, across_variants, compare
 from sdtps.metrics.faithfulness import Faithfulness, measure_faithfulness, selection_facts
 from sdtps.metrics.foreground import auc, correlation, precision, recall
 from sdtps.metrics.gradients import Gradients, reference_gradients, triplet_gradients
@@ -29,6 +29,7 @@ __all__ = [
     "PatchProvenance",
     "Sweep",
     "TokenProvenance",
+    "VariantResult",
     "across_variants",
     "auc",
     "chance_jaccard",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sdtps.ui import why
 from sdtps.ui.requests import malformed
 
 if TYPE_CHECKING:
@@ -23,4 +24,5 @@ def answer_task(workbench: "Workbench", data: object) -> Payload:
 TASKS: dict[str, Task] = {
     "job.poll": lambda workbench, fields: workbench.jobs.poll(fields.get("job")),
     "job.cancel": lambda workbench, fields: workbench.jobs.cancel(fields.get("job")),
+    **why.TASKS,
 }
