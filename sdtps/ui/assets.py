@@ -73,6 +73,8 @@ def styles() -> str:
 def texts() -> dict[str, dict[str, str]]:
     """Every sentence of the page, by language and key."""
     return {
-        language: {key: text for area in TEXTS for key, text in json.loads(read_static(f"{area}.{language}.json")).items()}
+        language: {
+            key: text for area in TEXTS for key, text in json.loads(read_static(f"{area}.{language}.json")).items()
+        }
         for language in LANGUAGES
     }

@@ -76,7 +76,7 @@ def sweep(workbench: "Workbench", fields: Fields) -> Payload:
     """One slider over its range."""
     opened, settings = _open(workbench, fields)
     name = fields.get("name")
-    if name not in RANGES:
+    if not isinstance(name, str) or name not in RANGES:
         raise malformed()
     low, high = RANGES[name]
     values = (

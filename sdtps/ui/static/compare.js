@@ -4,7 +4,7 @@ const DIFFERENCES = ['score', 'self', 'cross1', 'cross2', 'predictor', 'aggregat
 
 function makeCompareView(lens) {
   const { i18n, state } = lens;
-  let pinned = null; // { key, settings, analysis, name }
+  let pinned = null; // { key, settings, analysis, example }
   let answered = null;
   let shownMap = 'score';
 
@@ -28,19 +28,18 @@ function makeCompareView(lens) {
     },
   );
 
-  function nameOf(analysis) {
-    const { settings } = analysis;
-    const example = lens.config.examples.find((e) => e.name === state.example);
+  function nameOf({ settings, weights, modalities }, exampleName) {
+    const example = lens.config.examples.find((e) => e.name === exampleName);
     const picture = example ? example.title[i18n.language] || example.title.en : i18n.t('compare.own');
-    const missing = MODALITIES.filter((m) => analysis.modalities[m].packed.missing).map((m) => `−${m.toUpperCase()}`);
+    const missing = MODALITIES.filter((m) => modalities[m].packed.missing).map((m) => `−${m.toUpperCase()}`);
     return [picture, ...missing, settings.variant, `ρ ${settings.sparse_ratio}`, `α ${settings.aggr_ratio}`, `β ${settings.beta}`,
-      `τ ${settings.tau}`, analysis.weights.hash].join(' · ');
+      `τ ${settings.tau}`, weights.hash].join(' · ');
   }
 
   function pinNow() {
     const analysis = lens.current();
     if (!analysis) return;
-    pinned = { key: state.key, settings: { ...analysis.settings }, analysis, name: nameOf(analysis) };
+    pinned = { key: state.key, settings: { ...analysis.settings }, analysis, example: state.example };
     answered = null;
     update(analysis);
   }
@@ -68,7 +67,7 @@ function makeCompareView(lens) {
       i18n.apply(rows);
       return;
     }
-    who.replaceChildren(h('b', {}, 'A '), pinned.name, h('br'), h('b', {}, 'B '), nameOf(analysis));
+    who.replaceChildren(h('b', {}, 'A '), nameOf(pinned.analysis, pinned.example), h('br'), h('b', {}, 'B '), nameOf(analysis, state.example));
     if (!answered) return;
     if (answered.error) {
       const gone = answered.expired && answered.expired.length;
