@@ -13,6 +13,7 @@ from tests.ui.conftest import App, OpenPage
 from tests.ui.helpers import MODALITIES, canvas, field, point_at, shown_settings, wait_for_settings, wait_idle
 
 pytestmark = pytest.mark.browser
+READY = {"compare": "[data-sweep]", "variants": "[data-variants]", "gradients": "[data-gradients]"}
 
 
 def click_patch(page, modality: str, row: int, col: int, panel: str = "score") -> None:
@@ -143,11 +144,13 @@ def test_pin_and_compare(app: App, open_page: OpenPage, model) -> None:
     for m in MODALITIES:
         change = expected.modalities[m]
         facts = page.locator(f"[data-facts={m}]")
-        read = {name: facts.locator(f"[data-fact={name}]").inner_text() for name in ("entered", "left", "jaccard")}
-        assert read == {
-            "entered": str(len(change.entered)), "left": str(len(change.left)), "jaccard": f"{change.overlap.jaccard:.3f}",
-        }  # fmt: skip
-        assert facts.locator("[data-fact=corrected]").inner_text() == f"{change.overlap.corrected:.3f}"
+        expected_facts = {
+            "entered": str(len(change.entered)),
+            "left": str(len(change.left)),
+            "jaccard": f"{change.overlap.jaccard:.3f}",
+            "corrected": f"{change.overlap.corrected:.3f}",
+        }
+        assert {name: facts.locator(f"[data-fact={name}]").inner_text() for name in expected_facts} == expected_facts
     assert page.locator("[data-total=feature] b").inner_text() == f"{expected.feature_cosine:.4f}"
     limit = max(np.abs(c.differences["score"]).max() for c in expected.modalities.values())
     assert limit == 0, "the score does not depend on the sparse ratio"
@@ -281,9 +284,11 @@ def test_faithfulness_run_stale_and_cancel(app: App, open_page: OpenPage, model)
 
 def test_hidden_views_ask_for_nothing(open_page: OpenPage) -> None:
     page = open_page()
-    for view in ("compare", "variants", "gradients", "faithfulness", "selection"):
+    for view, ready in READY.items():
         show(page, view)
-        page.wait_for_load_state("networkidle")
+        page.wait_for_selector(ready)
+    show(page, "faithfulness")
+    show(page, "selection")
     asked = []
     page.on("request", lambda r: asked.append(json.loads(r.post_data or "{}")) if "component_server" in r.url else None)
     for value in ("0.31", "0.32", "0.33"):
@@ -296,11 +301,7 @@ def test_hidden_views_ask_for_nothing(open_page: OpenPage) -> None:
 @pytest.mark.parametrize("width", [1280, 420])
 def test_every_view_in_chinese_and_dark(open_page: OpenPage, width: int) -> None:
     page = open_page("?lang=zh&__theme=dark", viewport={"width": width, "height": 800})
-    for view, ready in (
-        ("compare", "[data-sweep]"),
-        ("variants", "[data-variants]"),
-        ("gradients", "[data-gradients]"),
-    ):
+    for view, ready in READY.items():
         show(page, view)
         page.wait_for_selector(ready)
         text = page.locator(f"#lens-view-{view}").inner_text()
@@ -320,7 +321,7 @@ def test_weights_without_a_predictor(app: App, open_page: OpenPage) -> None:
     panel = explained(page, patch=76)
     assert [row.get_attribute("data-part") for row in panel.locator("[data-part]").all()] == ["self", "nir", "tir"]
     show(page, "gradients")
-    page.get_by_text("needs a predictor, which these weights lack").wait_for()
+    page.locator(".lens-story", has_text="needs a predictor, which these weights lack").wait_for()
     show(page, "variants")
     page.wait_for_selector("[data-variants]")
     assert "needs a predictor" in page.locator("article[data-variant=final]").inner_text()
