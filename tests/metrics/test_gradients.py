@@ -150,6 +150,7 @@ def test_weights_without_a_predictor_say_what_they_lack(photos):
     triplet = prepare(read_triplet(photos["rgb"], photos["nir"], photos["tir"]), (256, 128))
     found = triplet_gradients(model, encode(model, triplet), sdtps.Settings(variant="open-source"))
     assert all("needs a predictor" in f.lacking for f in found.flows)
+    assert found.as_dict()["flows"][0]["lacking"].code == "variant.lacks.predictor"
     assert found.noise is None
 
 
