@@ -87,7 +87,7 @@ function makeCompareView(lens) {
       return;
     }
     const { grid } = analysis;
-    const width = miniWidth(grid, 78);
+    const width = miniWidth(grid, 78, 84);
     const known = DIFFERENCES.filter((name) => name in answered.ranges);
     if (!known.includes(shownMap)) [shownMap] = known;
     chooseMap.replaceChildren(...known.map((name) => h('option', { value: name, selected: name === shownMap }, i18n.t(`column.${name}`))));

@@ -89,7 +89,7 @@ function makeGradientsView(lens) {
 
   function drawMaps(analysis) {
     const { grid } = analysis;
-    const width = miniWidth(grid, 58);
+    const width = miniWidth(grid, 58, 64);
     const table = lens.tables[lens.state.display.colormap];
     const live = [
       { key: 'mask', look: (m) => ({ mask: keptMask(analysis, m) }), bar: [] },
@@ -124,7 +124,7 @@ function makeGradientsView(lens) {
         values: score[m].map((v) => (v > 0 ? Math.log10(v) : range[0])), range, table, opacity: 0.9,
         ...(score[m].every((v) => v > 0) ? {} : { mask: score[m].map((v) => (v > 0 ? 1 : 0)) }),
       }),
-      bar: range.map((v) => `1e${v.toFixed(0)}`),
+      bar: range.map((v) => `1e${Math.round(v) || 0}`),
     };
   }
 

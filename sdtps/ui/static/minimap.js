@@ -42,8 +42,8 @@ function miniMap(grid, width, look) {
   return h('figure.lens-mini', {}, look.caption ? h('figcaption', {}, look.caption) : null, canvas);
 }
 
-// Vehicles are wide, people are tall: the same room for both.
-const miniWidth = (grid, size) => (grid.rows < grid.cols ? Math.round(size * 1.5) : size);
+// Width of a small picture: people are tall, vehicles are wide.
+const miniWidth = (grid, tall, wide) => (grid.rows < grid.cols ? wide : tall);
 
 function keptMask(analysis, modality) {
   return analysis.modalities[modality].arrays.rank.map((rank) => (rank < analysis.counts.kept ? 1 : 0));

@@ -169,7 +169,7 @@ function makeProvenance(lens, actions) {
     const analysis = lens.current();
     title.textContent = i18n.t('why.token.name', { n: found.token + 1, all: found.tokens });
     const table = lens.tables[lens.state.display.colormap];
-    const width = miniWidth(analysis.grid, 64);
+    const width = miniWidth(analysis.grid, 64, 64);
     const most = Math.max(...MODALITIES.map((m) => Math.max(...found.modalities[m].weights)));
     body.replaceChildren(
       h('p', { 'data-t': 'why.token.explain' }),

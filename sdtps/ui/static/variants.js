@@ -47,7 +47,7 @@ function makeVariantsView(lens) {
       h('div.lens-minis', {}, ...MODALITIES.map((m) => {
         const change = result.modalities[m];
         return h('div', {},
-          miniMap(grid, miniWidth(grid, 72), {
+          miniMap(grid, miniWidth(grid, 72, 96), {
             image: analysis.modalities[m].image, mask: change.mask, entered: current ? null : change.entered, left: current ? null : change.left,
             caption: m.toUpperCase(), label: `${result.name}, ${m.toUpperCase()}`, data: { variant: result.name, modality: m },
           }),
