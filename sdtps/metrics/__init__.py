@@ -3,7 +3,8 @@
 Exact definitions stand in the docstrings of the modules: `foreground` (against a mask), `overlap` (sets against
 chance), `provenance` (one patch, one token), `compare` (B against A, variants side by side), `sweep` (one slider),
 `removal`, `stability` and `faithfulness` (does the selection hold on to the feature), `gradients` (what reaches the
-scores). What cannot be said, such as a margin when nothing is dropped, is NaN. Every result has `as_dict()`.
+scores), `summary` (what an analysis alone says). What cannot be said, such as a margin when nothing is dropped, is NaN.
+Every result has `as_dict()`.
 """
 
 from sdtps.metrics.compare import Comparison, VariantResult, across_variants, compare
@@ -19,6 +20,7 @@ from sdtps.metrics.provenance import (
     patch_provenance,
     token_provenance,
 )
+from sdtps.metrics.summary import summary
 from sdtps.metrics.sweep import Sweep, sweep
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "recall",
     "reference_gradients",
     "selection_facts",
+    "summary",
     "sweep",
     "token_provenance",
     "triplet_gradients",

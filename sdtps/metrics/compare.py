@@ -74,6 +74,14 @@ class VariantResult:
     analysis: Analysis | None = None
     change: Comparison | None = None
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values and arrays; the analysis is exported on its own."""
+        return {
+            "name": self.name,
+            "lacking": self.lacking,
+            "change": None if self.change is None else self.change.as_dict(),
+        }
+
 
 def compare(a: Analysis, b: Analysis) -> Comparison:
     """B against A; they may differ in anything: settings, variant, weights, a missing modality, the triplet."""

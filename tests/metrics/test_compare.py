@@ -87,3 +87,9 @@ def test_sweep_leaves_out_missing_modalities_and_can_be_stopped(tiny_model, enco
     assert set(found.cosine) == {"rgb", "tir"}
     with pytest.raises(ValueError, match="no slider"):
         sweep(tiny_model, encoding, sdtps.Settings(), "draws", [1])
+
+
+def test_variants_as_plain_values(tiny_model, encoding):
+    found = {r.name: r.as_dict() for r in across_variants(tiny_model, encoding, sdtps.Settings())}
+    assert found["paper"]["change"] is None
+    assert found["final"]["change"]["sdtps_cosine"] == pytest.approx(1.0)

@@ -3,7 +3,7 @@ import pytest
 
 import sdtps
 from sdtps.inputs import Prepared
-from sdtps.metrics import measure_faithfulness, selection_facts
+from sdtps.metrics import measure_faithfulness, selection_facts, summary
 from sdtps.metrics.stability import disturbances, measure_stability
 
 
@@ -90,3 +90,13 @@ def test_noise_is_small_and_differs_between_draws():
     a, b = first.change(pixels).astype(int), second.change(pixels).astype(int)
     assert 3.5 < (a - 128).std() < 4.5
     assert (a != b).any()
+
+
+def test_summary_of_an_analysis_alone(analyse_at):
+    analysis = analyse_at()
+    found = summary(analysis, analysis["nir"].mask)
+    assert found["facts"]["nir"]["precision"] == 1.0
+    assert set(found["overlap"]) == {"rgb-nir", "rgb-tir", "nir-tir"}
+    patches = found["patches"]["rgb"]
+    assert ((patches["margin"] > 0) == analysis["rgb"].mask).all()
+    assert sorted(patches["rank"]) == list(range(128))
