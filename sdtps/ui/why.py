@@ -85,9 +85,8 @@ def sweep(workbench: "Workbench", fields: Fields) -> Payload:
         else np.round(np.arange(round(low * 100), round(high * 100) + 1) / 100, 2)
     )
     person = person_of(workbench, opened, fields)
-    encoding = encode(opened.model, opened.prepared)
     found = metrics.sweep(
-        opened.model, encoding, settings, name, values, person=person, missing=opened.missing
+        opened.model, _encoding(opened), settings, name, values, person=person, missing=opened.missing
     ).as_dict()
     del found["masks"]  # the page draws curves; an export has the sets
     return plain(found) | {"log": name == "tau"}
@@ -96,7 +95,7 @@ def sweep(workbench: "Workbench", fields: Fields) -> Payload:
 def variants(workbench: "Workbench", fields: Fields) -> Payload:
     """Every variant on the same triplet and weights."""
     opened, settings = _open(workbench, fields)
-    found = metrics.across_variants(opened.model, encode(opened.model, opened.prepared), settings, opened.missing)
+    found = metrics.across_variants(opened.model, _encoding(opened), settings, opened.missing)
     return {"now": settings.variant, "variants": [_variant_card(r) for r in found]}
 
 
@@ -108,8 +107,7 @@ def gradients(workbench: "Workbench", fields: Fields) -> Payload:
         progress(0, 2)
         seeded = _seeded_gradients()
         progress(1, 2)
-        encoding = encode(opened.model, opened.prepared)
-        return {"triplet": _gradient_card(opened, encoding, settings), "reference": seeded}
+        return {"triplet": _gradient_card(opened, settings), "reference": seeded}
 
     return workbench.jobs.start(work)
 
@@ -120,7 +118,9 @@ def faithfulness(workbench: "Workbench", fields: Fields) -> Payload:
     person = person_of(workbench, opened, fields)
 
     def work(progress: "Progress", _cancelled: Any) -> Payload:
-        report = metrics.measure_faithfulness(opened.model, opened.prepared, settings, person=person, progress=progress)
+        report = metrics.measure_faithfulness(
+            opened.model, opened.prepared, settings, person=person, camera=_camera(opened), progress=progress
+        )
         return plain(report.as_dict()) | {"settings": panels.shown_settings(settings)}
 
     return workbench.jobs.start(work)
@@ -148,8 +148,8 @@ def _seeded_gradients() -> Payload:
     return found
 
 
-def _gradient_card(opened: "Open", encoding: Encoding, settings: Settings) -> Payload:
-    found: Payload = plain(metrics.triplet_gradients(opened.model, encoding, settings).as_dict())
+def _gradient_card(opened: "Open", settings: Settings) -> Payload:
+    found: Payload = plain(metrics.triplet_gradients(opened.model, _encoding(opened), settings).as_dict())
     for flow in found["flows"]:
         flow["score"] = {m: rows[0] for m, rows in flow["score"].items()}
     return found | {"settings": panels.shown_settings(settings)}
@@ -187,9 +187,18 @@ def _open(workbench: "Workbench", fields: Fields) -> tuple["Open", Settings]:
     return opened, settings
 
 
+def _camera(opened: "Open") -> int | None:
+    """The camera label of an open triplet, where it has one."""
+    return getattr(opened, "camera", None)
+
+
+def _encoding(opened: "Open") -> Encoding:
+    """The tokens that are on show."""
+    return encode(opened.model, opened.prepared, _camera(opened))
+
+
 def _analysis(opened: "Open", settings: Settings) -> Analysis:
-    encoding = encode(opened.model, opened.prepared)
-    return decide(opened.model, encoding, settings, opened.notes, opened.missing)
+    return decide(opened.model, _encoding(opened), settings, opened.notes, opened.missing)
 
 
 def _score_range(analysis: Analysis) -> list[float]:

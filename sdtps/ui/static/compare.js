@@ -38,14 +38,14 @@ function makeCompareView(lens) {
 
   function pinNow() {
     const analysis = lens.current();
-    if (!analysis) return;
+    if (!analysis || !state.key) return;
     pinned = { key: state.key, settings: { ...analysis.settings }, analysis, example: state.example };
     answered = null;
     update(analysis);
   }
 
   function update(analysis) {
-    if (pinned) {
+    if (pinned && state.key) {
       ask({
         a: { key: pinned.key, settings: pinned.settings },
         b: { key: state.key, settings: analysis.settings },

@@ -22,7 +22,7 @@ function makeFaithfulnessView(lens) {
 
   async function run() {
     const analysis = lens.current();
-    if (!analysis || job) return;
+    if (!analysis || !lens.state.key || job) return;
     const mine = about(analysis);
     job = runJob(lens.server, 'why.faithfulness', aboutShown(lens), (done, total) => { bar.value = total ? done / total : 0; });
     running(true);

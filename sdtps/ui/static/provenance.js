@@ -23,7 +23,9 @@ function makeProvenance(lens, actions) {
     },
   );
 
+  // Without a server, or without weights behind the numbers, there is nobody to ask.
   function open(next) {
+    if (!lens.server.ask || !lens.state.key) return;
     subject = next;
     node.hidden = false;
     node.parentNode.classList.add('lens-covered');
@@ -39,7 +41,7 @@ function makeProvenance(lens, actions) {
   }
 
   function refresh() {
-    if (subject && lens.current() && lens.state.key) ask(subject);
+    if (subject && lens.state.key) ask(subject);
   }
 
   function draw() {
