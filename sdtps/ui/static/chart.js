@@ -1,7 +1,7 @@
 // Small SVG charts with readable axes: lines with a band of chance, and dots on a logarithmic scale.
 
 const SVG_SPACE = 'http://www.w3.org/2000/svg';
-const CHART_MARGIN = { top: 8, right: 10, bottom: 32, left: 40 };
+const CHART_MARGIN = { top: 8, right: 10, bottom: 32, left: 44 };
 
 function svg(tag, props = {}, ...children) {
   const [name, ...classes] = tag.split('.');
@@ -59,6 +59,7 @@ function axes(spec, x, y, box) {
       svg('text.lens-tick', { x: x.at(tick), y: box.bottom + 15, 'text-anchor': 'middle' }, tickText(tick)))),
     svg('line.lens-axis', { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }),
     svg('text.lens-axis-title', { x: (box.left + box.right) / 2, y: spec.height - 3, 'text-anchor': 'middle' }, spec.x.title),
+    svg('text.lens-axis-title', { transform: `translate(9 ${(box.top + box.bottom) / 2}) rotate(-90)`, 'text-anchor': 'middle' }, spec.y.title),
   ];
 }
 
@@ -74,7 +75,7 @@ function linePath(xs, ys, x, y) {
   return path;
 }
 
-// spec: width, height, label, x {values, range, title, log}, y {range}, series [{values, kind}], band {low, high},
+// spec: width, height, label, x {values, range, title, log}, y {range, title}, series [{values, kind}], band {low, high},
 // now (a vertical mark), onPick(value index), onPoint(value index or null).
 function lineChart(spec) {
   const box = {

@@ -85,7 +85,7 @@ function makeFaithfulnessView(lens) {
         }))),
       lineChart({
         width: 326, height: 128, label: `${m.toUpperCase()}, ${i18n.t(`faith.${kind}`)}`,
-        x: { values: curve.share, range: [0, 1], title: i18n.t(`faith.${kind}.x`) }, y: { range: [Math.floor(low * 5) / 5, 1] },
+        x: { values: curve.share, range: [0, 1], title: i18n.t(`faith.${kind}.x`) }, y: { range: [Math.floor(low * 5) / 5, 1], title: i18n.t('faith.cosine') },
         series: [{ values: curve.cosine, kind: m }], band: curve,
       }));
   }

@@ -46,7 +46,7 @@ function makeSweep(lens) {
       lineChart({
         width: 388, height, label: `${i18n.t(`sweep.${key}`)}, ${i18n.t(`setting.${name}`)}`,
         x: { values: found.values, range: [found.values[0], found.values[found.values.length - 1]], title: i18n.t(`setting.${name}`), log: found.log },
-        y: { range }, series, now: found.now, onPick: pick, onPoint: point,
+        y: { range, title: i18n.t(`sweep.${key}.y`) }, series, now: found.now, onPick: pick, onPoint: point,
       }))));
     if (!Object.keys(found.precision).length) charts.append(h('p.lens-hint', { 'data-t': 'sweep.no_mask' }));
     i18n.apply(charts);
