@@ -1,8 +1,10 @@
-"""Pictures for the README: a day, a night and a black-RGB example, light and dark, at 1280x800."""
+"""Pictures for the README at 1280x800: a day, a night and a black-RGB example, light and dark; and each view once."""
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -11,6 +13,56 @@ from sdtps.ui.harness import READY, chromium, serving_app  # noqa: E402 - the pa
 
 EXAMPLES = ("day", "night", "black-rgb")
 THEMES = ("light", "dark")
+
+
+def explain_a_patch(page: Any) -> None:
+    """Click a patch of the chest."""
+    canvas = page.locator("canvas[data-modality=rgb][data-panel=score]")
+    box = canvas.bounding_box()
+    canvas.click(position={"x": box["width"] * 0.56, "y": box["height"] * 0.34})
+    page.wait_for_selector(".lens-why[data-about]")
+
+
+def compare_two(page: Any) -> None:
+    """Pin, move two sliders, compare."""
+    page.locator("[data-view=compare]").click()
+    page.locator("[data-compare=pin]").click()
+    for name, value in (("beta", "0.5"), ("sparse_ratio", "0.35")):
+        page.locator(f"[data-setting-field={name}]").fill(value)
+    page.wait_for_function(
+        """() => {
+          const compared = document.querySelector('[data-compared]');
+          const sweep = document.querySelector('[data-sweep]');
+          return compared && JSON.parse(compared.dataset.compared).sparse_ratio === 0.35
+            && sweep && JSON.parse(sweep.dataset.sweep).now === 0.35; }"""
+    )
+
+
+def open_view(name: str, ready: str) -> Callable[[Any], None]:
+    """Show a view and wait until it is filled."""
+
+    def steps(page: Any) -> None:
+        page.locator(f"[data-view={name}]").click()
+        page.wait_for_selector(ready)
+
+    return steps
+
+
+def measure(page: Any) -> None:
+    """Run the faithfulness of the triplet."""
+    page.locator("[data-view=faithfulness]").click()
+    page.locator("[data-faith=run]").click()
+    page.wait_for_selector("[data-report]")
+    page.locator("[data-option='faith.target'] input[value=person]").check()
+
+
+VIEWS: dict[str, Callable[[Any], None]] = {
+    "why": explain_a_patch,
+    "compare": compare_two,
+    "variants": open_view("variants", "[data-variants]"),
+    "gradients": open_view("gradients", "[data-gradients]"),
+    "faithfulness": measure,
+}
 
 
 def take(out: Path, *arguments: str) -> list[Path]:
@@ -32,6 +84,17 @@ def take(out: Path, *arguments: str) -> list[Path]:
                 page.screenshot(path=file)
                 written.append(file)
             context.close()
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light", locale="en-US")
+        for name, steps in VIEWS.items():
+            page = context.new_page()
+            page.goto(f"{url}/?example={EXAMPLES[0]}")
+            page.wait_for_selector(READY)
+            steps(page)
+            page.evaluate("() => document.fonts.ready")
+            page.screenshot(path=out / f"{name}.png")
+            written.append(out / f"{name}.png")
+            page.close()
+        context.close()
     return written
 
 

@@ -61,6 +61,22 @@ def _parser() -> argparse.ArgumentParser:
     train.set_defaults(run=_train)
 
     cli_data.add_commands(commands)
+
+    faithfulness = commands.add_parser(
+        "faithfulness", help="does the selection beat chance? a table, as in the model card"
+    )
+    faithfulness.add_argument("folder", nargs="?", help="a data folder; the examples by default")
+    faithfulness.add_argument("--split", help="of the folder (default: its query split)")
+    faithfulness.add_argument("--limit", type=int, help="at most so many triplets of the folder")
+    faithfulness.add_argument("--weights", help="a checkpoint; the embedded model by default")
+    faithfulness.add_argument("--device", default="auto")
+    faithfulness.add_argument("--sparse-ratio", type=float, default=0.5)
+    faithfulness.add_argument("--aggr-ratio", type=float, default=0.4)
+    faithfulness.add_argument("--beta", type=float, default=0.25)
+    faithfulness.add_argument("--variant", default="final")
+    faithfulness.add_argument("--orders", type=int, default=200, help="random orders behind each band")
+    faithfulness.add_argument("--seed", type=int, default=0)
+    faithfulness.set_defaults(run=_faithfulness)
     return parser
 
 
@@ -116,6 +132,19 @@ def _train(options: argparse.Namespace) -> int:
     from sdtps.train import train
 
     print(f"written: {train(Recipe.read(options.config), options.device, options.resume)}")
+    return 0
+
+
+def _faithfulness(options: argparse.Namespace) -> int:
+    import sdtps
+    from sdtps.chance import example_cases, folder_cases, judge, table
+
+    model = sdtps.load_model(options.weights, options.device)
+    settings = sdtps.Settings(options.sparse_ratio, options.aggr_ratio, options.beta, variant=options.variant)
+    cases = folder_cases(options.folder, options.split)[: options.limit] if options.folder else example_cases()
+    with progress_bar(len(cases)) as progress:
+        found = judge(model, cases, settings, orders=options.orders, seed=options.seed, progress=progress)
+    print(table(found, model.weights, settings, options.orders))
     return 0
 
 

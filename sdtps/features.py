@@ -12,7 +12,7 @@ from torch import Tensor
 from sdtps import metrics
 from sdtps.datasets import Apart, Broken, Record
 from sdtps.inputs import Prepared, Triplet, prepare
-from sdtps.masks import people_share
+from sdtps.masks import people_patches
 from sdtps.messages import InputError, Message
 from sdtps.model import Encoded, LoadedModel
 from sdtps.pipeline import camera_label
@@ -245,7 +245,7 @@ def _add(
     table = np.full((len(records), len(MODALITIES), len(rows.columns)), np.nan, np.float32)
     for i, record in enumerate(records):
         if record.mask is not None:
-            people = people_share(record.mask, backbone.input_size, backbone.grid) >= 0.5
+            people = people_patches(record.mask, backbone.input_size, backbone.grid)
             table[i] = [_quality(traces[m], i, people) for m in MODALITIES]
     rows.table.append(table)
 

@@ -10,6 +10,7 @@ from PIL import Image
 from sdtps.inputs import Fit, fit_image
 from sdtps.types import FloatArray, Grid
 
+HALF = 0.5
 PEOPLE = 32  # anyone at all; above 127 it is the person alone
 
 
@@ -26,3 +27,11 @@ def people_share(
     with Image.open(mask) as image:
         fitted: NDArray[Any] = np.asarray(fit_image(image.convert("L"), size, Fit(fit), Image.Resampling.NEAREST, 0))
     return patch_share(fitted > PEOPLE, grid).astype(np.float32)
+
+
+def people_patches(
+    mask: str | os.PathLike[str], size: tuple[int, int], grid: Grid, fit: Fit | str = Fit.STRETCH
+) -> NDArray[np.bool_]:
+    """(N,) patches that people cover at least half."""
+    found: NDArray[np.bool_] = people_share(mask, size, grid, fit) >= HALF
+    return found

@@ -22,6 +22,10 @@ class Message(str):
         message.values = values
         return message
 
+    def __deepcopy__(self, _memo: dict[int, Any]) -> "Message":
+        # Text does not change, and a copy could not be made from the text alone.
+        return self
+
 
 class InputError(ValueError):
     """An image or triplet that cannot be used: one sentence on what was wrong and what to do.

@@ -20,7 +20,7 @@ from sdtps.aggregation import (
 )
 from sdtps.messages import Message
 from sdtps.scoring import TokenSparse, at_least_fp32, cosine_attention, fuse, min_max_norm
-from sdtps.selection import Selection, gumbel_noise, kept_count, select_top_k, straight_through
+from sdtps.selection import Selection, gumbel_noise, kept_count, select_given, select_top_k, straight_through
 from sdtps.trace import Branch, Evidence, Trace
 from sdtps.types import MODALITIES, Modality, Settings
 from sdtps.variants import DEFAULT_VARIANT, Aggregation, Decision, Score, Variant, get_variant
@@ -239,6 +239,27 @@ class MultiModalSDTPS(nn.Module):
                     selection = selection._replace(decision=decision)
                 sides.append((score, selection, _aggregation_weights(branch, score, selection, asked, variant)))
             return _record(evidence, sides, asked, variant)
+
+    def keep_only(self, evidence: Evidence, keep: Tensor, settings: Settings) -> Trace:
+        """Second half with the selection given: the stage sees these tokens alone and keeps them all.
+
+        Scores stay those of the whole picture, and as many aggregated tokens are made as the settings ask for there,
+        but at least one, since without any there would be nothing left to look at.
+
+        Args:
+            evidence: of one sample.
+            keep: (B, n) positions of the tokens that are left, one set per row; 1 to N of them.
+            settings: ratios, beta and variant (the one that the evidence was made for).
+        """
+        variant = get_variant(settings.variant)
+        asked = max(1, aggregated_count(evidence.patches.shape[1], settings.aggr_ratio, settings.sparse_ratio))
+        evidence = evidence.repeated(len(keep))
+        selection = select_given(evidence.patches, keep)
+        sides = []
+        for branch in evidence.branches:
+            score = _score(evidence, branch, settings.beta, variant)
+            sides.append((score, selection, _aggregation_weights(branch, score, selection, asked, variant)))
+        return _record(evidence, sides, asked, variant)
 
     def forward(
         self,

@@ -204,14 +204,12 @@ def _moving_modality(trace: ModalityTrace, matrix: bool) -> Payload:
 
 def _matrix(trace: ModalityTrace) -> Payload | None:
     """The weights of each branch, and the largest weight of a patch in each aggregated token over all branches."""
-    if trace.aggregation_weights is None or not len(trace.aggregation_weights):
+    by_patch = trace.aggregation_by_patch  # (N_c, N)
+    if trace.aggregation_weights is None or by_patch is None or not len(by_patch):
         return None
     branches = [(trace.keep, trace.aggregation_weights)]
     if trace.dense_keep is not None and trace.dense_aggregation_weights is not None:
         branches.append((trace.dense_keep, trace.dense_aggregation_weights))
-    by_patch = np.zeros((len(trace.aggregation_weights), len(trace.score)), np.float32)  # (N_c, N)
-    for keep, weights in branches:
-        by_patch[:, keep] += weights
     return {
         "rows": len(by_patch),
         "token_max": pack(by_patch.max(1)),

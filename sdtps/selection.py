@@ -59,6 +59,19 @@ def select_top_k(patches: Tensor, score: Tensor, k: int) -> Selection:
     return Selection(keep, drop, mask, mask, gather_tokens(patches, keep), extra, extra_weights)
 
 
+def select_given(patches: Tensor, keep: Tensor) -> Selection:
+    """The selection of a stage that was handed these tokens alone: all are kept, and the extra token is zero.
+
+    Args:
+        patches: (B, N, C) patch tokens.
+        keep: (B, K) positions of the tokens that are there.
+    """
+    mask = patches.new_zeros(patches.shape[:2]).scatter(1, keep, 1.0)
+    nothing = patches.new_zeros(len(patches), 0)
+    extra = patches.new_zeros(len(patches), 1, patches.shape[2])
+    return Selection(keep, nothing.long(), mask, mask, gather_tokens(patches, keep), extra, nothing)
+
+
 def gumbel_noise(uniform: Tensor, clamp: float | None = None) -> Tensor:
     """Gumbel(0, 1) noise from uniform draws in [0, 1): -log(-log(u + 1e-9) + 1e-9), optionally clipped to +-clamp.
 

@@ -25,6 +25,24 @@ class Evidence:
     cross_norm: dict[str, Tensor]  # (B, N) each
     branches: tuple[Branch, ...]  # one, or two for dual aggregation
 
+    def repeated(self, times: int) -> "Evidence":
+        """The evidence of one sample as a batch of equal samples, without copying."""
+
+        def expand(tensor: Tensor) -> Tensor:
+            return tensor.expand(times, *tensor.shape[1:])
+
+        return Evidence(
+            patches=expand(self.patches),
+            global_vector=expand(self.global_vector),
+            raw_self=expand(self.raw_self),
+            raw_cross={o: expand(t) for o, t in self.raw_cross.items()},
+            self_norm=expand(self.self_norm),
+            cross_norm={o: expand(t) for o, t in self.cross_norm.items()},
+            branches=tuple(
+                Branch(*(None if t is None else expand(t) for t in (b.predictor, b.logits))) for b in self.branches
+            ),
+        )
+
 
 @dataclass(frozen=True)
 class Trace:

@@ -176,6 +176,17 @@ class ModalityTrace:
             total[self.dense_keep] += self.dense_aggregation_weights.sum(0)
         return total
 
+    @cached_property
+    def aggregation_by_patch(self) -> FloatArray | None:
+        """(N_c, N) weight of every patch in every aggregated token, both branches added; 0 where it is dropped."""
+        if self.aggregation_weights is None:
+            return None
+        matrix = np.zeros((len(self.aggregation_weights), len(self.score)), np.float32)
+        matrix[:, self.keep] = self.aggregation_weights
+        if self.dense_keep is not None and self.dense_aggregation_weights is not None:
+            matrix[:, self.dense_keep] += self.dense_aggregation_weights
+        return matrix
+
 
 @dataclass(frozen=True)
 class WeightsGroup:

@@ -9,8 +9,12 @@ from PIL import Image
 
 import sdtps
 from sdtps.checkpoints import CHECKPOINT_DIR, EMBEDDED
-from sdtps.masks import patch_share
+from sdtps.inputs import prepare, read_triplet
+from sdtps.masks import patch_share, people_patches
 from sdtps.metrics import auc, correlation, precision
+from sdtps.metrics.removal import measure_removal, random_orders
+from sdtps.pipeline import decide, encode, evidence_of
+from sdtps.variants import get_variant
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "assets" / "examples"
 NAMES = [e["name"] for e in json.loads((EXAMPLES / "examples.json").read_text(encoding="utf-8"))]
@@ -79,3 +83,22 @@ def test_the_maps_follow_the_picture(model):
     plain = sdtps.analyse(model, *paths)["tir"].score.reshape(16, 8)
     mirrored = sdtps.analyse(model, *(np.asarray(Image.open(p))[:, ::-1] for p in paths))["tir"].score.reshape(16, 8)
     assert correlation(plain.ravel(), mirrored[:, ::-1].ravel()) > 0.9
+
+
+def test_the_selection_beats_chance_where_it_should(model):
+    """By true removal: deletion always, insertion towards the person; the model card has the whole table."""
+    settings, orders = sdtps.Settings(), random_orders(128, 60, 0)
+    insertion, deletion = [], []
+    for name in NAMES:
+        triplet = read_triplet(*(EXAMPLES / name / f"{m}.png" for m in ("rgb", "nir", "tir")))
+        encoding = encode(model, prepare(triplet, model.net.backbone.input_size))
+        analysis = decide(model, encoding, settings)
+        evidence = evidence_of(model, encoding, get_variant(settings.variant))
+        people = people_patches(EXAMPLES / name / "mask.png", model.net.backbone.input_size, analysis.grid)
+        for m in ("rgb", "nir", "tir"):
+            order = np.concatenate([analysis[m].keep, analysis[m].drop])
+            found = measure_removal(model.net.sdtps, evidence[m], settings, order, analysis[m].kept, orders, people)
+            insertion.append(found["person"].insertion.above)
+            deletion.append(found["whole"].deletion.below)
+    assert np.mean(insertion) >= 0.8
+    assert np.mean(deletion) >= 0.8

@@ -31,10 +31,22 @@ SCRIPTS = (
     "header.js",
     "views.js",
     "jobs.js",
+    "about.js",
+    "chart.js",
+    "minimap.js",
+    "provenance.js",
+    "sweep.js",
+    "compare.js",
+    "variants.js",
+    "story.js",
+    "gradients.js",
+    "faithfulness.js",
     "rank.js",
     "lens.js",
 )
 GRADIO_SCRIPT = "gradio.js"
+STYLES = ("lens.css", "why.css")
+TEXTS = ("texts", "why")  # one file per area and language
 
 
 def read_static(name: str) -> str:
@@ -56,11 +68,16 @@ def gradio_script() -> str:
 
 @lru_cache
 def styles() -> str:
-    """The style sheet."""
-    return read_static("lens.css")
+    """The style sheets."""
+    return "\n".join(read_static(name) for name in STYLES)
 
 
 @lru_cache
 def texts() -> dict[str, dict[str, str]]:
     """Every sentence of the page, by language and key."""
-    return {language: json.loads(read_static(f"texts.{language}.json")) for language in LANGUAGES}
+    return {
+        language: {
+            key: text for area in TEXTS for key, text in json.loads(read_static(f"{area}.{language}.json")).items()
+        }
+        for language in LANGUAGES
+    }

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sdtps.ui import browse, ranks, weights
+from sdtps.ui import browse, ranks, weights, why
 from sdtps.ui.requests import malformed
 
 if TYPE_CHECKING:
@@ -27,4 +27,5 @@ TASKS: dict[str, Task] = {
     **browse.TASKS,
     **ranks.TASKS,
     **weights.TASKS,
+    **why.TASKS,
 }

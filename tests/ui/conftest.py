@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route
@@ -75,6 +76,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         (examples / name).mkdir(parents=True)
         for m in ("rgb", "nir", "tir"):
             Image.fromarray(getattr(triplet, m)).save(examples / name / f"{m}.png")
+        Image.fromarray((triplet.person * 255).astype(np.uint8)).save(examples / name / "mask.png")
     titles = {"day": {"en": "Day", "zh": "白天"}, "night": {"en": "Night", "zh": "夜晚"}}
     index = [{"name": n, "title": titles.get(n, {"en": n, "zh": n})} for n in EXAMPLES]
     (examples / "examples.json").write_text(json.dumps(index))

@@ -159,8 +159,9 @@ def test_missing_toggle(app: App, open_page: OpenPage, model) -> None:
     assert "Missing: NIR" in page.locator(".lens-notes").inner_text()
     wait_for_analysis(page, page.locator("[data-toggle=nir]").click)
     assert_shows(page, model, *app.files("day"))
-    for m in MODALITIES:
-        page.locator(f"[data-toggle={m}]").click()
+    for m in ("rgb", "nir"):
+        wait_for_analysis(page, page.locator(f"[data-toggle={m}]").click)
+    page.locator("[data-toggle=tir]").click()
     assert "All three images are missing" in error_beside(page, "page")
     assert page.locator("[data-toggle][aria-checked=true]").count() == 1, "back to what the picture shows"
 

@@ -2,8 +2,8 @@
 
 const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-function makeHover(grid, readout, i18n, current) {
-  const hover = { patch: null, modality: 'rgb', pinned: false, show };
+function makeHover(grid, readout, i18n, current, onPin) {
+  const hover = { patch: null, modality: 'rgb', pinned: false, show, pin };
 
   function patchAt(event) {
     const stage = event.target.closest('.lens-stage');
@@ -79,10 +79,13 @@ function makeHover(grid, readout, i18n, current) {
     readout.replaceChildren(...describe(patch).map((text) => h('span', {}, text)));
   }
 
-  function pin(patch) {
+  function pin(patch, modality = hover.modality) {
+    const changed = hover.pinned !== (patch !== null) || hover.patch !== patch || hover.modality !== modality;
     hover.pinned = patch !== null;
     hover.patch = patch;
+    hover.modality = modality;
     show();
+    if (changed || hover.pinned) onPin(modality, patch);
   }
 
   grid.node.addEventListener('pointermove', (event) => {
@@ -99,9 +102,11 @@ function makeHover(grid, readout, i18n, current) {
   });
   grid.node.addEventListener('click', (event) => {
     if (!current()) return;
+    const before = hover.modality;
     const patch = patchAt(event);
     if (patch === null) return;
-    pin(hover.pinned && patch === hover.patch ? null : patch);
+    // The same patch in another row is another question.
+    pin(hover.pinned && patch === hover.patch && hover.modality === before ? null : patch);
   });
   grid.node.addEventListener('keydown', (event) => {
     const analysis = current();

@@ -1,7 +1,7 @@
 // The whole page: builds the parts, keeps the state, asks the server, paints. `server` has stage, analyse, decide, ask.
 
 // Factories of the views beside the grid, in the order of their tabs.
-const FURTHER_VIEWS = [makeRankView];
+const FURTHER_VIEWS = [makeCompareView, makeVariantsView, makeGradientsView, makeFaithfulnessView, makeRankView];
 
 function mountLens(root, config, server) {
   const link = readLink(config);
@@ -33,7 +33,7 @@ function mountLens(root, config, server) {
   const grid = makeGrid(i18n, heads);
   const dialog = makeMatrixDialog(i18n, chooseToken);
   const readout = h('div.lens-readout', { 'aria-live': 'polite', 'data-t-aria': 'readout' });
-  const hover = makeHover(grid, readout, i18n, () => analysis);
+  const hover = makeHover(grid, readout, i18n, () => analysis, explain);
   const controls = makeControls(config, i18n, changeSetting, resetAll);
   const sources = makeSources(config, i18n, server, state, analyse);
   const display = makeDisplay(i18n, state.display, () => { paint(); saveLink(); });
@@ -45,16 +45,27 @@ function mountLens(root, config, server) {
   const selection = {
     id: 'selection',
     node: h('div', {}, grid.tabs, h('div.lens-area', {}, grid.node, empty), readout),
-    update: paint,
+    update: () => { paint(); why.refresh(); },
     shown: () => layout(),
   };
-  const lens = { config, i18n, server, state, tables, current: () => analysis, changeSettings, analyse, openRecord: (id) => sources.useRecord(id) };
+  const lens = {
+    config, i18n, server, state, tables, current: () => analysis, changeSettings, analyse,
+    openRecord: (id) => sources.useRecord(id),
+  };
+  const why = makeProvenance(lens, {
+    onModality: (m) => hover.pin(hover.patch, m),
+    onPatch: (m, patch) => hover.pin(patch, m),
+    onToken: chooseToken,
+  });
   const allViews = [selection, ...FURTHER_VIEWS.map((make) => make(lens))];
-  const views = makeViews(allViews, (view) => { if (analysis) view.update(analysis); });
+  const views = makeViews(allViews, (view) => {
+    if (view !== selection) why.hide();
+    if (analysis) view.update(analysis);
+  });
   const main = h('main.lens-main', {}, views.strip, controls.node,
     h('div.lens-panels', {}, progress, ...allViews.map((view) => view.node)));
   const page = h('div.lens', {}, header.node, header.banner,
-    h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, display.node), main), dialog.node, about.node);
+    h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, display.node, why.node), main), dialog.node, about.node);
   root.replaceChildren(page);
 
   const saveLink = afterwards(() => writeLink(config, state), LINK_DELAY);
@@ -214,8 +225,16 @@ function mountLens(root, config, server) {
     analyse();
   }
 
+  // A patch was pinned or let go: say why it was kept, or close what says so.
+  function explain(modality, patch) {
+    if (patch !== null) why.open({ modality, patch });
+    else if (why.subject() && why.subject().token === undefined) why.hide();
+  }
+
   function chooseToken(token) {
     state.token = token;
+    if (token !== null && !selection.node.hidden) why.open({ token });
+    else if (token === null && why.subject() && why.subject().token !== undefined) why.hide();
     decide();
     if (token === null) paint();
   }
@@ -273,6 +292,7 @@ function mountLens(root, config, server) {
     controls.explain(analysis);
     paint();
     hover.show();
+    why.redraw();
     for (const view of allViews) if (view.retranslate) view.retranslate();
   }
 

@@ -1,4 +1,4 @@
-"""Numbers that say how good a selection is. NumPy only; exact definitions in the docstrings."""
+"""How well a map or a kept set finds the positive patches (the person, where a mask is known). NumPy only."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,11 @@ def auc(positive: NDArray[np.bool_], score: NDArray[np.floating]) -> float:
 def precision(positive: NDArray[np.bool_], keep: NDArray[np.int64]) -> float:
     """Share of the kept patches that are positive."""
     return float(positive[keep].mean())
+
+
+def recall(positive: NDArray[np.bool_], keep: NDArray[np.int64]) -> float:
+    """Share of the positive patches that are kept; NaN when there are none."""
+    return float(positive[keep].sum() / positive.sum()) if positive.any() else float("nan")
 
 
 def correlation(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sdtps.metrics import auc, correlation, precision
+from sdtps.metrics import auc, correlation, precision, recall
 
 
 def test_auc_of_known_orders():
@@ -37,3 +37,10 @@ def test_correlation():
     a = np.arange(5.0)
     assert correlation(a, -2 * a) == pytest.approx(-1)
     assert np.isnan(correlation(a, np.ones(5)))
+
+
+def test_recall_of_the_person():
+    person = np.arange(10) < 4
+    assert recall(person, np.array([0, 1, 2, 3, 8])) == 1.0
+    assert recall(person, np.array([3, 4])) == 0.25
+    assert np.isnan(recall(np.zeros(3, bool), np.array([1])))

@@ -1,0 +1,142 @@
+"""What changed between two analyses: kept sets, maps and features."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdtps.messages import Message
+from sdtps.metrics.overlap import Overlap, overlap
+from sdtps.model import LoadedModel
+from sdtps.pipeline import Encoding, decide
+from sdtps.types import MODALITIES, Analysis, FloatArray, IntArray, Modality, ModalityTrace, Settings
+from sdtps.variants import VARIANTS
+
+NAN = float("nan")
+MAPS = ("self", "cross1", "cross2", "predictor", "score", "aggregation", "soft", "frequency")
+
+
+@dataclass(frozen=True)
+class ModalityChange:
+    """One modality of B against A.
+
+    Attributes:
+        entered: patches that B keeps and A does not, in B's score order.
+        left: patches that A keeps and B does not, in A's score order.
+        overlap: of the two kept sets.
+        differences: map name → (N,) B minus A; a map that one of them lacks is left out.
+        pooled_cosine: cosine of the two pooled vectors; NaN when their lengths differ or one is zero.
+    """
+
+    entered: IntArray
+    left: IntArray
+    overlap: Overlap
+    differences: Mapping[str, FloatArray]
+    pooled_cosine: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """B against A.
+
+    Attributes:
+        modalities: per modality; empty when the grids differ, since patches then have no counterpart.
+        same_grid: whether patches can be compared one by one.
+        feature_cosine: cosine of the two test features [ori, sdtps]: how much of A's feature B retains.
+        sdtps_cosine: the same for the sdtps half, the only one that settings can change. Both NaN when lengths differ.
+    """
+
+    modalities: Mapping[str, ModalityChange]
+    same_grid: bool
+    feature_cosine: float
+    sdtps_cosine: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values and arrays."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class VariantResult:
+    """One variant on a triplet, against the variant that the settings name.
+
+    Attributes:
+        name: of the variant.
+        lacking: what the weights lack for it, as a sentence; None when it ran, and only then the rest is set.
+        analysis: its numbers.
+        change: against the analysis of the settings' own variant.
+    """
+
+    name: str
+    lacking: Message | None
+    analysis: Analysis | None = None
+    change: Comparison | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values and arrays; the analysis is exported on its own."""
+        return {
+            "name": self.name,
+            "lacking": self.lacking,
+            "change": None if self.change is None else self.change.as_dict(),
+        }
+
+
+def compare(a: Analysis, b: Analysis) -> Comparison:
+    """B against A; they may differ in anything: settings, variant, weights, a missing modality, the triplet."""
+    same = a.grid == b.grid
+    changes = {str(m): _change(a[m], b[m], m, a.grid.patches) for m in MODALITIES} if same else {}
+    half = [x.feature[-sum(len(x[m].pooled) for m in MODALITIES) :] for x in (a, b)]
+    return Comparison(changes, same, cosine(a.feature, b.feature), cosine(*half))
+
+
+def across_variants(
+    model: LoadedModel, encoding: Encoding, settings: Settings, missing: frozenset[str] = frozenset()
+) -> list[VariantResult]:
+    """Every named variant on the same tokens and weights, each compared with the one that the settings name."""
+    own = decide(model, encoding, settings, missing=missing)
+    results = []
+    for name, variant in VARIANTS.items():
+        if lacking := model.net.sdtps.supports(variant):
+            results.append(VariantResult(name, lacking))
+            continue
+        analysis = decide(model, encoding, replace(settings, variant=name), missing=missing)
+        results.append(VariantResult(name, None, analysis, compare(own, analysis)))
+    return results
+
+
+def cosine(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:
+    """Cosine of two vectors in float64; NaN when their lengths differ or one is zero."""
+    if a.shape != b.shape:
+        return NAN
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    lengths = float(np.linalg.norm(x) * np.linalg.norm(y))
+    return float(np.clip(x @ y / lengths, -1.0, 1.0)) if lengths else NAN
+
+
+def named_maps(trace: ModalityTrace, modality: Modality) -> dict[str, FloatArray | None]:
+    """The maps of a trace under their panel names."""
+    first, second = modality.others
+    return {
+        "self": trace.self_attention,
+        "cross1": trace.cross_attention[first],
+        "cross2": trace.cross_attention[second],
+        "predictor": trace.predictor,
+        "score": trace.score,
+        "aggregation": trace.aggregation_total,
+        "soft": trace.soft_mask,
+        "frequency": trace.selection_frequency,
+    }
+
+
+def _change(a: ModalityTrace, b: ModalityTrace, modality: Modality, patches: int) -> ModalityChange:
+    before, after = named_maps(a, modality), named_maps(b, modality)
+    pairs = ((name, before[name], after[name]) for name in MAPS)
+    return ModalityChange(
+        entered=b.keep[~np.isin(b.keep, a.keep)],
+        left=a.keep[~np.isin(a.keep, b.keep)],
+        overlap=overlap(a.keep, b.keep, patches),
+        differences={name: y - x for name, x, y in pairs if x is not None and y is not None},
+        pooled_cosine=cosine(a.pooled, b.pooled),
+    )

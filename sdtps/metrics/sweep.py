@@ -1,0 +1,101 @@
+"""One slider over its range: how K, the kept set, foreground precision and the feature follow it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdtps.metrics.compare import cosine
+from sdtps.metrics.foreground import precision
+from sdtps.metrics.overlap import overlap
+from sdtps.model import LoadedModel
+from sdtps.pipeline import Encoding, decide
+from sdtps.types import MODALITIES, BoolArray, IntArray, Settings
+
+SWEPT = ("sparse_ratio", "aggr_ratio", "beta", "tau")
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A slider over V values, all else as in the settings. Curves are (V,) per modality that was given.
+
+    Attributes:
+        name: the slider.
+        values: (V,) its values.
+        now: the value in the settings: what sets and features are compared with.
+        kept: (V,) K.
+        tokens: (V,) N_c; 0 without an aggregation network.
+        jaccard: overlap of the kept set with the one at `now`.
+        corrected: the same corrected for chance; NaN where both keep everything.
+        cosine: cosine of the pooled vector with the one at `now`.
+        precision: share of the kept patches that are the person; empty without a mask.
+        masks: (V, N) the kept sets.
+    """
+
+    name: str
+    values: Values
+    now: float
+    kept: IntArray
+    tokens: IntArray
+    jaccard: dict[str, Values]
+    corrected: dict[str, Values]
+    cosine: dict[str, Values]
+    precision: dict[str, Values]
+    masks: dict[str, BoolArray]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values and arrays."""
+        return asdict(self)
+
+
+def sweep(
+    model: LoadedModel,
+    encoding: Encoding,
+    settings: Settings,
+    name: str,
+    values: Sequence[float] | Values,
+    *,
+    person: BoolArray | None = None,
+    missing: frozenset[str] = frozenset(),
+    progress: Callable[[int, int], None] | None = None,
+) -> Sweep:
+    """Decide anew at every value of one slider.
+
+    Args:
+        model: loaded weights.
+        encoding: the triplet after the backbone.
+        settings: where everything else stays.
+        name: one of `SWEPT`.
+        values: the slider's values.
+        person: (N,) True on the person's patches, where a mask is known.
+        missing: modalities that were not given; they get no curves.
+        progress: called with (done, total); may raise to stop.
+    """
+    if name not in SWEPT:
+        raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(SWEPT)}.")
+    # The draws behind the selection frequency are no part of a sweep, and most of its cost.
+    settings = replace(settings, draws=1)
+    now = decide(model, encoding, settings)
+    found = []
+    for i, value in enumerate(values):
+        if progress is not None:
+            progress(i, len(values))
+        found.append(decide(model, encoding, Settings(**(settings.as_dict() | {name: float(value)}))))
+    given = [str(m) for m in MODALITIES if m not in missing]
+    overlaps = {m: [overlap(now[m].keep, a[m].keep, now.grid.patches) for a in found] for m in given}
+    weights = [a[MODALITIES[0]].aggregation_weights for a in found]
+    return Sweep(
+        name=name,
+        values=np.asarray(values, np.float64),
+        now=float(getattr(settings, name)),
+        kept=np.array([a[MODALITIES[0]].kept for a in found]),
+        tokens=np.array([0 if w is None else len(w) for w in weights]),
+        jaccard={m: np.array([o.jaccard for o in each]) for m, each in overlaps.items()},
+        corrected={m: np.array([o.corrected for o in each]) for m, each in overlaps.items()},
+        cosine={m: np.array([cosine(now[m].pooled, a[m].pooled) for a in found]) for m in given},
+        precision={} if person is None else {m: np.array([precision(person, a[m].keep) for a in found]) for m in given},
+        masks={m: np.stack([a[m].mask for a in found]) for m in given},
+    )

@@ -1,0 +1,19 @@
+// Questions about the analysis on screen, for the views that ask them; and numbers as they are written there.
+
+// One question about what is on screen. An open triplet that the server has forgotten is sent again.
+async function askAbout(lens, task, fields = {}) {
+  const request = aboutShown(lens, fields);
+  const answer = (await lens.server.ask(task, request)) || unreachable();
+  if (answer.expired && answer.expired.length) lens.analyse();
+  return answer;
+}
+
+// What a question about the shown analysis names; masks of examples fit only pictures that were not padded.
+function aboutShown(lens, fields = {}) {
+  const { state } = lens;
+  return { key: state.key, settings: lens.current().settings, example: state.fit === 'stretch' ? state.example : null, ...fields };
+}
+
+const percent = (value) => `${Math.round(value * 100)} %`;
+const orDash = (value, digits = 3) => (value === null || value === undefined ? '–' : value.toFixed(digits));
+const signed = (value, digits = 3) => `${value > 0 ? '+' : ''}${value.toFixed(digits).replace('-', '−')}`;
