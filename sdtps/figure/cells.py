@@ -15,7 +15,7 @@ from sdtps.panels import Pixels, colour_table
 from sdtps.types import BoolArray, FloatArray, Grid
 
 DIM, DIM_ALPHA = "#5c6675", 0.82  # as on the page
-OVERLAP = 0.02  # of a patch: neighbours lie on each other, so no viewer shows a seam between them
+SEAM = 0.25  # points that a square reaches below its neighbours, so that no viewer shows a seam between them
 LINE = 0.7  # points
 
 
@@ -55,20 +55,22 @@ def heat(
     photo(axes, pixels, grid)
     shown = np.arange(grid.patches) if mask is None else np.flatnonzero(mask)
     rows, cols = np.divmod(shown, grid.cols)
-    right, low = cols + 1.0, rows + 1.0
-    if mask is None:
-        right, low = np.minimum(right + OVERLAP, grid.cols), np.minimum(low + OVERLAP, grid.rows)
-    corners = np.stack([[cols, rows], [right, rows], [right, low], [cols, low]]).transpose(2, 0, 1)  # (N, 4, 2)
     colours = colours_of(values[shown], limits, colour_table(look.colormap))
-    squares = PolyCollection(
-        list(corners), facecolors=colours, edgecolors="none", linewidths=0, antialiased=False, zorder=1
-    )
-    axes.add_collection(squares)
+    add_squares(axes, cols, rows, cols + 1, rows + 1, colours)
+    if mask is not None and len(shown):
+        axes.collections[-1].set_clip_path(outline(mask, grid), axes.transData)
     if pixels is not None and look.opacity < 1 and len(shown):
         photo(axes, pixels, grid, 1 - look.opacity, order=2)
         if mask is not None:
             axes.images[-1].set_clip_path(outline(mask, grid), axes.transData)
     fit(axes, grid)
+
+
+def add_squares(axes: Axes, left: Any, top: Any, right: Any, bottom: Any, colours: NDArray[np.float64]) -> None:
+    """(N,) rectangles in (N, 3) colours, each painted over the ones before it."""
+    corners = np.stack([[left, top], [right, top], [right, bottom], [left, bottom]]).transpose(2, 0, 1)  # (N, 4, 2)
+    look: dict[str, Any] = {"edgecolors": colours, "linewidths": SEAM, "joinstyle": "miter", "antialiased": False}
+    axes.add_collection(PolyCollection(list(corners), facecolors=colours, zorder=1, **look))
 
 
 def dropped(axes: Axes, mask: BoolArray, grid: Grid, how: str) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.collections import PolyCollection
 
 from sdtps import panels
 from sdtps.figure import cells
@@ -126,7 +125,7 @@ def row_label(sheet: Sheet, x: float, y: float, label: str) -> None:
 def draw_banner(sheet: Sheet, weights: WeightsReport, words: Mapping[str, str]) -> None:
     """The warning on weights that were not, or not fully, trained."""
     sheet.box(
-        EDGE, EDGE, sheet.width - 2 * EDGE, BANNER - 0.04, facecolor=WARNING_FILL, edgecolor="#e2b13c", linewidth=0.4
+        EDGE, EDGE, sheet.width - 2 * EDGE, BANNER - 0.04, facecolor=WARNING_FILL, edgecolor=WARNING_LINE, linewidth=0.4
     )
     key = "banner.partial" if weights.trained else "banner.random"
     text = words[key].format(missing=len(weights.missing))
@@ -149,14 +148,9 @@ def draw_provenance(sheet: Sheet, analysis: Analysis, words: Mapping[str, str]) 
 def colour_bar(sheet: Sheet, x: float, y: float, width: float, limits: list[float], colormap: str) -> None:
     """A bar with a number at both ends, and in the middle where there is room."""
     axes = sheet.axes(x, y, width, BAR)
-    left = np.linspace(0, 1, STEPS + 1)[:-1]
-    right = np.minimum(left + 1.5 / STEPS, 1)
-    zero, one = np.zeros(STEPS), np.ones(STEPS)
-    corners = np.stack([[left, zero], [right, zero], [right, one], [left, one]]).transpose(2, 0, 1)
+    edges = np.linspace(0, 1, STEPS + 1)
     table = colour_table(colormap)[np.linspace(0, 255, STEPS).round().astype(int)] / 255
-    axes.add_collection(
-        PolyCollection(list(corners), facecolors=table, edgecolors="none", linewidths=0, antialiased=False)
-    )
+    cells.add_squares(axes, edges[:-1], np.zeros(STEPS), edges[1:], np.ones(STEPS), table)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     marks = [(x, limits[0], "left"), (x + width, limits[1], "right")]

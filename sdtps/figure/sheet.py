@@ -16,7 +16,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from sdtps.figure import fonts
-from sdtps.figure.style import FONT, GREY, INK, cjk_font
+from sdtps.figure.style import GREY, INK
 
 FORMATS = ("pdf", "svg", "png")
 DPI = 300
@@ -69,7 +69,7 @@ class Sheet:
                 1 - y / self.height,
                 content,
                 parse_math=content.count("$") >= 2 and content.isascii(),
-                fontproperties=font(size, weight),
+                fontproperties=FontProperties(family=fonts.families_for(content), size=size, weight=weight),
                 math_fontfamily="stix",
                 color=color,
                 ha=align,
@@ -123,9 +123,3 @@ class Sheet:
     def save(self, path: str | Path, dpi: int = DPI) -> None:
         """Write a file; its ending says the format."""
         Path(path).write_bytes(self.render(Path(path).suffix.lstrip(".").lower(), dpi))
-
-
-def font(size: float, weight: str = "normal") -> FontProperties:
-    """The figure's font, with an installed Chinese one behind it."""
-    families = [FONT] + [name for name in (cjk_font(),) if name]
-    return FontProperties(family=families, size=size, weight=weight)
