@@ -129,7 +129,7 @@ def extract(
             features.append(net.test_feature(encoded, traces).float().cpu().numpy())
         for i, record in enumerate(chunk):
             if record.mask is not None:
-                people = _people_patches(record.mask, backbone.input_size, backbone.grid)
+                people = people_patches(record.mask, backbone.input_size, backbone.grid)
                 for m, trace in traces.items():
                     rows[m].append(_map_quality(trace, i, people))
         if progress is not None:
@@ -173,7 +173,7 @@ def _mean_quality(found: Sequence[MapQuality]) -> MapQuality:
     )
 
 
-def _people_patches(mask: Path, size: tuple[int, int], grid: Grid) -> NDArray[np.bool_]:
+def people_patches(mask: Path, size: tuple[int, int], grid: Grid) -> NDArray[np.bool_]:
     """(N,) patches that people cover at least half; masks hold 255 for the person and 64 for others."""
     with Image.open(mask) as image:
         pixels = np.asarray(image.convert("L").resize(size[::-1], Image.Resampling.NEAREST))
