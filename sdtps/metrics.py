@@ -28,9 +28,3 @@ def correlation(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return float("nan")
     return float(np.corrcoef(a, b)[0, 1])
-
-
-def jaccard(a: NDArray[np.bool_], b: NDArray[np.bool_]) -> float:
-    """Overlap of two sets of patches, |A and B| / |A or B|; 1 when both are empty."""
-    union = int((a | b).sum())
-    return int((a & b).sum()) / union if union else 1.0

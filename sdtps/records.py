@@ -67,6 +67,11 @@ def facts_of(analysis: Analysis) -> Facts:
     }
 
 
+def as_json(analysis: Analysis) -> Facts:
+    """Facts and arrays in one; a float32 as JSON is read back to the same bits."""
+    return facts_of(analysis) | {"arrays": {name: array.tolist() for name, array in arrays_of(analysis).items()}}
+
+
 def weights_facts(report: WeightsReport) -> Facts:
     """A report on weights as plain values, with the sentence that sums it up."""
     return asdict(report) | {
@@ -156,10 +161,16 @@ def _check(trace: ModalityTrace, patches: int) -> None:
 
 
 def _report(values: Mapping[str, Any]) -> WeightsReport:
-    known = {f.name for f in fields(WeightsReport)}
-    chosen = {k: v for k, v in values.items() if k in known}
-    lists = {k: tuple(chosen.get(k, ())) for k in ("missing", "unexpected")}
-    return WeightsReport(**(chosen | lists | {"notes": tuple(_note(n) for n in values.get("notes", ()))}))
+    """What this version knows of a report; lists of sentences and of names only."""
+    chosen: dict[str, Any] = {}
+    for f in fields(WeightsReport):
+        value = values.get(f.name)
+        if isinstance(value, list):
+            if all(isinstance(v, str) for v in value):
+                chosen[f.name] = tuple(value)
+        elif value is not None:
+            chosen[f.name] = value
+    return WeightsReport(**chosen | {"notes": tuple(_note(n) for n in values.get("notes", ()))})
 
 
 def _note(note: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from matplotlib.axes import Axes
 
-from sdtps import metrics
+from sdtps.agreement import jaccard
 from sdtps.figure import cells
 from sdtps.figure.grid import EDGE, GAP, HEAD_SIZE, LABEL, LINE, LINE_SIZE, NUMBER_SIZE, draw_banner, row_label
 from sdtps.figure.sheet import Sheet
@@ -74,8 +74,8 @@ def compare_figure(
                 trace = (a if name == "a" else b)[m]
                 sheet.text(middle, foot, f"{trace.kept}/{grid.patches}", NUMBER_SIZE, within=width)
             elif name == "change":
-                jaccard = metrics.jaccard(kept_a, kept_b)
-                counts = f"+{int((kept_b & ~kept_a).sum())} −{int((kept_a & ~kept_b).sum())}, J = {jaccard:.2f}"
+                overlap = jaccard(kept_a, kept_b)
+                counts = f"+{int((kept_b & ~kept_a).sum())} −{int((kept_a & ~kept_b).sum())}, J = {overlap:.2f}"
                 sheet.text(middle, foot, counts, NUMBER_SIZE, within=width + GAP)
     _legend(sheet, top + head + rows * pitch + 0.09, words)
     if options.provenance:
