@@ -23,6 +23,8 @@ SCHEMA = 1
 PANELS = ("input", "self", "cross1", "cross2", "predictor", "score", "kept", "aggregation", "soft", "frequency")
 COLOUR_MAPS = {"viridis": "viridis", "cividis": "cividis", "inferno": "inferno", "jet": "jet", "diverging": "RdBu_r"}
 
+BLANK_URL = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="  # one clear pixel
+
 Pixels = NDArray[np.uint8]
 Payload = dict[str, Any]
 Range = list[float]

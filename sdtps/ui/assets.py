@@ -33,6 +33,7 @@ SCRIPTS = (
     "lens.js",
 )
 GRADIO_SCRIPT = "gradio.js"
+SEALED_SCRIPT = "sealed.js"
 
 
 def read_static(name: str) -> str:
@@ -50,6 +51,12 @@ def lens_script() -> str:
 def gradio_script() -> str:
     """The same, started inside a Gradio HTML component."""
     return lens_script() + "\n" + read_static(GRADIO_SCRIPT)
+
+
+@lru_cache
+def sealed_script() -> str:
+    """The same, started in a page without a server."""
+    return lens_script() + "\n" + read_static(SEALED_SCRIPT)
 
 
 @lru_cache

@@ -48,7 +48,7 @@ function mountLens(root, config, server) {
     shown: () => layout(),
   };
   const lens = { config, i18n, server, state, tables, current: () => analysis, changeSettings, analyse };
-  const allViews = [selection, ...FURTHER_VIEWS.map((make) => make(lens))];
+  const allViews = [selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))];
   const views = makeViews(allViews, (view) => { if (analysis) view.update(analysis); });
   const main = h('main.lens-main', {}, views.strip, controls.node,
     h('div.lens-panels', {}, progress, ...allViews.map((view) => view.node)));
