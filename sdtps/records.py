@@ -23,7 +23,7 @@ Names of the arrays, for each modality `rgb`, `nir`, `tir` (N patches, K kept, N
 import io
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from sdtps.messages import InputError, Message
 from sdtps.panels import as_note
-from sdtps.types import MODALITIES, Analysis, Grid, ModalityTrace, Settings, WeightsReport
+from sdtps.types import MODALITIES, Analysis, Grid, ModalityTrace, Settings, WeightsGroup, WeightsReport
 
 Arrays = dict[str, NDArray[Any]]
 Facts = dict[str, Any]
@@ -73,12 +73,10 @@ def as_json(analysis: Analysis) -> Facts:
 
 
 def weights_facts(report: WeightsReport) -> Facts:
-    """A report on weights as plain values, with the sentence that sums it up."""
-    return asdict(report) | {
-        "missing": list(report.missing),
-        "unexpected": list(report.unexpected),
+    """A report on weights as plain values; sentences with their codes."""
+    return report.as_dict() | {
         "notes": [as_note(n) for n in report.notes],
-        "complete": report.complete,
+        "assumed": [as_note(n) for n in report.assumed],
     }
 
 
@@ -161,16 +159,21 @@ def _check(trace: ModalityTrace, patches: int) -> None:
 
 
 def _report(values: Mapping[str, Any]) -> WeightsReport:
-    """What this version knows of a report; lists of sentences and of names only."""
-    chosen: dict[str, Any] = {}
-    for f in fields(WeightsReport):
-        value = values.get(f.name)
-        if isinstance(value, list):
-            if all(isinstance(v, str) for v in value):
-                chosen[f.name] = tuple(value)
-        elif value is not None:
-            chosen[f.name] = value
-    return WeightsReport(**chosen | {"notes": tuple(_note(n) for n in values.get("notes", ()))})
+    """What this version knows of a report."""
+    chosen: dict[str, Any] = {f.name: values[f.name] for f in fields(WeightsReport) if f.name in values}
+    for name, value in chosen.items():
+        if name in ("notes", "assumed"):
+            chosen[name] = tuple(_note(n) for n in value)
+        elif name == "groups":
+            chosen[name] = tuple(_group(g) for g in value)
+        elif isinstance(value, list):
+            chosen[name] = tuple(value)
+    return WeightsReport(**chosen)
+
+
+def _group(values: Mapping[str, Any]) -> WeightsGroup:
+    lists = {k: tuple(v) for k, v in values.items() if isinstance(v, list)}
+    return WeightsGroup(**{**values, **lists})
 
 
 def _note(note: Mapping[str, Any]) -> str:

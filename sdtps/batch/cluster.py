@@ -15,7 +15,7 @@ from sdtps.batch import work
 from sdtps.batch.folder import ResultFolder
 from sdtps.batch.run import Progress
 from sdtps.batch.work import Item, Result, Task
-from sdtps.checkpoints import load_model
+from sdtps.checkpoints import WeightsSource
 from sdtps.messages import InputError
 
 MISSING = "--engine ray needs Ray, which is not installed; install it with: pip install 'ray[data]'"
@@ -25,15 +25,15 @@ class Worker:
     """One process of the cluster: the weights are loaded once.
 
     Args:
-        weights: path of a checkpoint; None for the embedded model.
+        weights: what to load; a path that every node knows.
         device: a torch device name.
         threads: of torch; the last bits of a result can depend on it, so it is the driver's number.
         task: what to compute.
     """
 
-    def __init__(self, weights: str | None, device: str, threads: int, task: Task) -> None:
+    def __init__(self, weights: WeightsSource, device: str, threads: int, task: Task) -> None:
         torch.set_num_threads(threads)
-        self.model = load_model(weights, device)
+        self.model = weights.load(device)
         self.task = task
 
     def __call__(self, row: dict[str, Any]) -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ class Worker:
 
 
 def run_ray(
-    weights: str | None,
+    weights: WeightsSource,
     device: str,
     items: Sequence[Item],
     task: Task,
@@ -56,7 +56,7 @@ def run_ray(
     """Compute what the folder lacks; the same files as `run_local`.
 
     Args:
-        weights: path of a checkpoint; None for the embedded model.
+        weights: what to load; a path that every node knows.
         device: a torch device name; `cuda` asks Ray for one GPU per worker.
         items: the triplets.
         task: what to compute.

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sdtps import weights_cli
 from sdtps.anonymous import hide
 from sdtps.bundle import is_bundle, read_bundle
-from sdtps.checkpoints import load_model
 from sdtps.inputs import Fit, prepare, read_triplet, read_wide
+from sdtps.model import LoadedModel
 from sdtps.panels import Pixels
 from sdtps.pipeline import analyse_triplet, decide, encode
 from sdtps.types import Analysis, Settings
@@ -32,7 +33,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 def add_model(parser: argparse.ArgumentParser, *, anonymous: bool = True) -> None:
     """Weights and where they run."""
-    parser.add_argument("--weights", help="a checkpoint; the embedded model by default")
+    weights_cli.add_sources(parser)
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     if anonymous:
         parser.add_argument(
@@ -53,8 +54,13 @@ def add_triplet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fit", choices=[str(f) for f in Fit], default=str(Fit.STRETCH), help="how another shape fits")
 
 
-def settings_from(options: argparse.Namespace, base: Settings = DEFAULTS) -> Settings:
-    """The settings that were given, over a base."""
+def load(options: argparse.Namespace) -> LoadedModel:
+    """The weights that the command line names."""
+    return weights_cli.the_source(options.sources).load(options.device)
+
+
+def settings_from(options: argparse.Namespace, base: Settings) -> Settings:
+    """The settings that were given, over those of the training or of a bundle."""
     names = ("sparse_ratio", "aggr_ratio", "beta", "tau", "variant")
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     return Settings(**base.as_dict() | given)
@@ -77,8 +83,8 @@ def open_triplet(options: argparse.Namespace) -> Opened:
         return _from_bundle(options, given[0])
     if len(given) > 3:
         raise ValueError(f"{len(given)} pictures were given; give RGB, near infrared and thermal.")
-    settings = settings_from(options)
-    model = load_model(options.weights, options.device)
+    model = load(options)
+    settings = settings_from(options, model.settings)
     if options.wide:
         if len(given) != 1 or given[0] is None:
             raise ValueError("--wide takes one picture.")
@@ -101,7 +107,7 @@ def _from_bundle(options: argparse.Namespace, path: str) -> Opened:
     analysis = bundle.analysis
     settings = settings_from(options, analysis.settings)
     if settings != analysis.settings:
-        model = load_model(options.weights, options.device)
+        model = load(options)
         if model.weights.sha256 != analysis.weights.sha256:
             raise ValueError("Other settings need the bundle's own weights; give them with --weights.")
         missing = frozenset(m for m, trace in analysis.traces.items() if trace.missing)

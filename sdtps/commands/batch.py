@@ -6,11 +6,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from sdtps import commands
+from sdtps import commands, weights_cli
 from sdtps.batch import Item, ResultFolder, Task, items_of, run_local, write_summary
 from sdtps.batch.cluster import run_ray
 from sdtps.batch.work import Result
-from sdtps.checkpoints import load_model
 from sdtps.datasets import read_rgbnt201
 from sdtps.inputs import Fit
 
@@ -61,9 +60,9 @@ def find_items(folder: str, split: str, limit: int | None) -> list[Item]:
 
 def run(options: argparse.Namespace) -> int:
     """Analyse what is not done yet, then sum up."""
-    settings = commands.settings_from(options)
     items = find_items(options.folder, options.split, options.limit)
-    model = load_model(options.weights, options.device)
+    model = commands.load(options)
+    settings = commands.settings_from(options, model.settings)
     together = options.together or (GPU_TOGETHER if model.device.type == "cuda" else 1)
     task, folder = Task(settings, Fit(options.fit), together), ResultFolder(options.out)
     grid = model.net.backbone.grid
@@ -77,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             if options.engine == "ray":
                 failures = run_ray(
-                    options.weights,
+                    weights_cli.the_source(options.sources),
                     str(model.device),
                     items,
                     task,

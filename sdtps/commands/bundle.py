@@ -7,7 +7,6 @@ from tqdm import tqdm
 
 from sdtps import commands
 from sdtps.bundle import write_bundle
-from sdtps.checkpoints import load_model
 from sdtps.commands.figure import add_look, look_from
 
 
@@ -54,7 +53,7 @@ def run_supplement(options: argparse.Namespace) -> int:
     from sdtps.ui.supplement import write_supplement
 
     opened = commands.open_triplet(options)
-    model = load_model(options.weights, options.device)
+    model = commands.load(options)
     if model.weights.sha256 != opened.weights_sha256:
         raise ValueError("A supplement needs the weights of its bundle; give them with --weights.")
     with tqdm(unit="step") as bar:

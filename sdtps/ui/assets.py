@@ -30,6 +30,7 @@ SCRIPTS = (
     "header.js",
     "views.js",
     "jobs.js",
+    "export.js",
     "lens.js",
 )
 GRADIO_SCRIPT = "gradio.js"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sdtps.ui import weights
+from sdtps.ui import exports, weights
 from sdtps.ui.requests import malformed
 
 if TYPE_CHECKING:
@@ -25,4 +25,5 @@ TASKS: dict[str, Task] = {
     "job.poll": lambda workbench, fields: workbench.jobs.poll(fields.get("job")),
     "job.cancel": lambda workbench, fields: workbench.jobs.cancel(fields.get("job")),
     **weights.TASKS,
+    **exports.TASKS,
 }
