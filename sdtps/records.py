@@ -178,7 +178,10 @@ def _group(values: Mapping[str, Any]) -> WeightsGroup:
 
 def _note(note: Mapping[str, Any]) -> str:
     text = str(note["text"])
-    return text if note.get("code") is None else Message.restored(str(note["code"]), text, dict(note["values"]))
+    if note.get("code") is None:
+        return text
+    values = {k: _note(v) if isinstance(v, Mapping) else v for k, v in note["values"].items()}  # a note may hold a note
+    return Message.restored(str(note["code"]), text, values)
 
 
 def refuse_damaged(what: str) -> InputError:

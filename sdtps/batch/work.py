@@ -91,7 +91,8 @@ def load(model: LoadedModel, items: Sequence[Item], task: Task) -> list[Loaded]:
             people = people_patches(item.record.mask, size, grid) if item.record.mask else None
             loaded.append(Loaded(item, prepare(triplet, size), triplet.notes(size), triplet.missing, people))
         except (ValueError, OSError) as error:
-            loaded.append(Loaded(item, error=str(error)))
+            modality = getattr(error, "modality", None)
+            loaded.append(Loaded(item, error=f"{modality.upper()}: {error}" if modality else str(error)))
     return loaded
 
 
