@@ -3,7 +3,6 @@
 import csv
 import html
 import io
-import json
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from statistics import fmean
@@ -31,6 +30,7 @@ td, th { padding: 2px 12px 2px 0; text-align: left; }
 .sheet img { display: block; width: 100%; height: auto; } figcaption { font-size: 12px; overflow-wrap: anywhere; }
 .bar, .ends { width: 96px; } .bar { height: 6px; margin-top: 4px; }
 .ends { display: flex; justify-content: space-between; font-size: 11px; }
+.both { display: flex; flex-wrap: wrap; gap: 0 64px; } th { font-weight: 400; }
 .failed { color: #b3261e; }
 """
 
@@ -95,12 +95,12 @@ def _sheet(rows: Sequence[Row], frequency: Mapping[str, FloatArray], grid: Grid,
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>SDTPS Lens batch</title>",
         f"<style>{STYLE}</style><h1>SDTPS Lens: {len(good)} triplets</h1>",
-        f"<p class='facts'>{html.escape(json.dumps(dict(facts), ensure_ascii=False))[1:-1]}</p>",
-        "<h2>How often each patch is kept</h2><div class='maps'>",
+        f"<p class='facts'>{html.escape(' · '.join(f'{k} {v}' for k, v in facts.items()))}</p>",
+        "<div class='both'><div><h2>How often each patch is kept</h2><div class='maps'>",
         *(_map(m, values, grid) for m, values in frequency.items()),
-        "</div><h2>Mean over the triplets</h2><table>",
-        *(f"<tr><th>{name}<td>{value:.4f}" for name, value in _means(good).items()),
-        "</table>",
+        "</div></div><div><h2>Mean over the triplets</h2><table>",
+        *(f"<tr><th>{_title(name)}<td>{value:.3f}" for name, value in _means(good).items()),
+        "</table></div></div>",
     ]
     if bad:
         parts += ["<h2>Skipped</h2><ul class='failed'>"]
@@ -124,6 +124,15 @@ def _map(name: str, values: FloatArray, grid: Grid) -> str:
     bar = f"<div class='bar' style='background:linear-gradient(to right,{stops})'></div>"
     ends = "<div class='ends'><span>0</span><span>1</span></div>"
     return f"<figure><figcaption>{name.upper()}</figcaption><img src='{url}' alt='{name}'>{bar}{ends}</figure>"
+
+
+def _title(column: str) -> str:
+    """A column's name as people say it."""
+    kind, _, rest = column.partition("_")
+    if rest == "by_chance":
+        return "Overlap by chance"
+    words = {"overlap": "Overlap of the kept (Jaccard)", "foreground": "Share of the kept on people"}
+    return f"{words[kind]}, {rest.upper().replace('_', ' and ')}"
 
 
 def _means(rows: Sequence[Row]) -> dict[str, float]:
