@@ -137,7 +137,7 @@ class Workbench:
         return _answer(lambda: exports.open_bundle(self, content), WIDE)
 
     def adopt(self, prepared: Prepared, analysis: Analysis) -> tuple[str | None, Payload]:
-        """Take up an analysis that came from elsewhere: a key when its weights are on the shelf, and a card for them."""
+        """Take up an analysis from elsewhere: a key when its weights are on the shelf, and a card for them."""
         short = analysis.weights.short_hash
         likely = (k for k in self.models if k in self.models.loaded or k.startswith(short))
         name = next((k for k in likely if exports.matches(analysis, self.models.model(k))), None)

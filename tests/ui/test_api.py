@@ -48,14 +48,14 @@ def test_health_by_a_plain_get(app: App) -> None:
     answer = httpx.get(f"{app.url}/health")
     assert answer.status_code == 200
     assert answer.json()["status"] == "ok"
-    assert len(answer.json()["weights"]) == 3
+    assert len(answer.json()["weights"]) >= 3
 
 
 def test_weights_are_listed_with_their_report(app: App, client: Client, model) -> None:
     listed = client.predict(api_name="/weights")
     assert listed[0]["name"] == app.weights.name
     assert listed[0]["sha256"] == model.weights.sha256
-    assert [w["complete"] for w in listed] == [True, False, True]
+    assert [w["complete"] for w in listed[:3]] == [True, False, True]
 
 
 def test_figure_arrives_as_a_file(app: App, client: Client) -> None:
