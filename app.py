@@ -4,13 +4,16 @@ import argparse
 import os
 import sys
 import threading
+from importlib.util import find_spec
 from pathlib import Path
 
+from sdtps.anonymous import hide_model
 from sdtps.checkpoints import WeightsSource, find_checkpoints, random_model
 from sdtps.datasets import open_dataset
 from sdtps.messages import CheckpointError, InputError
 from sdtps.model import ModelConfig
 from sdtps.store import FeatureStore
+from sdtps.ui.api import add_health_route
 from sdtps.ui.examples import EXAMPLES, find_examples
 from sdtps.ui.library import Library
 from sdtps.ui.page import build_page, launch_options
@@ -19,6 +22,8 @@ from sdtps.ui.workbench import Workbench
 from sdtps.weights_cli import add_sources
 
 DEFAULT_CONFIG = ModelConfig(kind="hiera", name="sam2_hiera_tiny", backbone_options={"adapter_dim": 256})
+
+MCP_HELP = "offer analyse and figure as tools of an MCP server, too (needs: pip install 'gradio[mcp]')"
 
 
 def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -43,6 +48,13 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         "--gallery", action="append", default=None, help="a further folder for rank lists; every --data folder is one"
     )
     parser.add_argument("--cache", default=env("SDTPS_CACHE"), help="folder for features (~/.cache/sdtps-lens)")
+    parser.add_argument(
+        "--anonymous",
+        action="store_true",
+        default=env("SDTPS_ANONYMOUS", "").lower() in on,
+        help="show neither names nor hashes of the weights, for double-blind review",
+    )
+    parser.add_argument("--mcp", action="store_true", default=env("SDTPS_MCP", "").lower() in on, help=MCP_HELP)
     parser.add_argument("--examples", type=Path, default=Path(env("SDTPS_EXAMPLES") or EXAMPLES))
     options = parser.parse_args(arguments)
     paths = ("SDTPS_WEIGHTS", "SDTPS_DATA", "SDTPS_GALLERY")
@@ -66,6 +78,12 @@ def fill_shelf(sources: list[WeightsSource], device: str, *, uploads: bool = Fal
     return shelf
 
 
+def hidden_shelf(sources: list[WeightsSource], device: str) -> Shelf:
+    """Only the weights asked for, under names that say nothing."""
+    loaded = [source.load(device) for source in sources or [WeightsSource()]]
+    return Shelf([hide_model(model, number) for number, model in enumerate(loaded, 1)], device)
+
+
 def warm_up(workbench: Workbench) -> None:
     """Analyse the first example once and list the data folders, so that the first visitor does not wait for it."""
     threading.Thread(target=workbench.library.warm, daemon=True).start()
@@ -77,24 +95,34 @@ def warm_up(workbench: Workbench) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Load, wire, serve."""
     options = parse_arguments(arguments)
+    if options.mcp and not find_spec("mcp"):
+        sys.exit("--mcp needs the package mcp, which is not installed; install it with: pip install 'gradio[mcp]'")
     try:
         browsed, galleries = ([open_dataset(f, confined=True) for f in fs] for fs in (options.data, options.gallery))
-        shelf = fill_shelf(options.sources, options.device, uploads=options.allow_upload_weights)
+        if options.anonymous:
+            shelf = hidden_shelf(options.sources, options.device)
+        else:
+            shelf = fill_shelf(options.sources, options.device, uploads=options.allow_upload_weights)
     except (CheckpointError, InputError, OSError) as error:
         sys.exit(str(error))
     library = Library(browsed, galleries, FeatureStore(options.cache))
     workbench = Workbench(shelf, find_examples(options.examples), library)
     warm_up(workbench)
+    page = build_page(workbench)
     try:
-        build_page(workbench).launch(
+        server, _, _ = page.launch(
             server_name=options.host,
             server_port=options.port,
             share=options.share,
             root_path=options.root_path or None,
+            mcp_server=options.mcp,
+            prevent_thread_lock=True,
             **launch_options(upload_weights=options.allow_upload_weights),
         )
     except OSError:
         sys.exit(f"Port {options.port} on {options.host} cannot be used; choose another with --port.")
+    add_health_route(server, workbench)
+    page.block_thread()
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import argparse
 
-from benchmarks import engine, slider
+from benchmarks import engine, export, slider
 from benchmarks.measure import HEADER, machine_facts
 
 
@@ -15,6 +15,10 @@ def main() -> int:
     rows = engine.run(options.quick)
     for row in rows:
         print(row.markdown(), flush=True)
+    rows, seconds = export.run(options.quick)
+    for row in rows:
+        print(row.markdown(), flush=True)
+    print("\nFigure of eight columns: " + ", ".join(f"{kind} {value:.2f} s" for kind, value in seconds.items()))
     print("\n" + slider.table(slider.run(options.quick)))
     return 0
 

@@ -7,9 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from sdtps import cli_data, weights_cli
+from sdtps.bundle import is_bundle, read_bundle
+from sdtps.commands import batch, bundle, figure, print_json, serve
 from sdtps.progress import progress_bar
+from sdtps.records import as_json
 
-EPILOG = "Each command has its own --help."
+EPILOG = "Each command has its own --help. Exit codes: 0 done, 1 could not be done, 2 wrong usage."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,8 +29,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m sdtps", description=__doc__, epilog=EPILOG)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    inspect = commands.add_parser("inspect", help="analyse one triplet and print what is kept")
-    inspect.add_argument("rgb")
+    inspect = commands.add_parser("inspect", help="analyse one triplet, or open a bundle, and print what is kept")
+    inspect.add_argument("rgb", help="the RGB picture, or a bundle (.zip)")
     inspect.add_argument("nir", nargs="?")
     inspect.add_argument("tir", nargs="?")
     weights_cli.add_sources(inspect)
@@ -35,7 +38,10 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("sparse-ratio", "aggr-ratio", "beta", "tau"):
         inspect.add_argument(f"--{name}", type=float, help="default: as in training where it is known")
     inspect.add_argument("--variant", help="default: the one the weights were made for")
+    inspect.add_argument("--json", action="store_true", help="print every number as JSON")
     inspect.set_defaults(run=_inspect)
+    for add in (figure.add_command, bundle.add_commands, batch.add_command, serve.add_command):
+        add(commands)
 
     weights_cli.add_command(commands)
 
@@ -83,16 +89,23 @@ def _parser() -> argparse.ArgumentParser:
 def _inspect(options: argparse.Namespace) -> int:
     import sdtps
 
-    model = weights_cli.the_source(options.sources).load()
-    names = ("sparse_ratio", "aggr_ratio", "beta", "tau", "variant")
-    chosen = {name: value for name in names if (value := getattr(options, name)) is not None}
-    settings = replace(model.settings, **chosen)
-    analysis = sdtps.analyse(model, options.rgb, options.nir, options.tir, settings, camera=options.camera)
-    state = "trained" if model.weights.complete else "NOT fully trained"
-    print(f"weights {model.weights.name} ({model.weights.short_hash}, {state}), variant {settings.variant}")
-    for note in (*model.weights.assumed, *model.weights.notes, *analysis.notes):
+    if is_bundle(options.rgb):
+        analysis = read_bundle(options.rgb).analysis
+    else:
+        model = weights_cli.the_source(options.sources).load()
+        names = ("sparse_ratio", "aggr_ratio", "beta", "tau", "variant")
+        chosen = {name: value for name in names if (value := getattr(options, name)) is not None}
+        settings = replace(model.settings, **chosen)
+        analysis = sdtps.analyse(model, options.rgb, options.nir, options.tir, settings, camera=options.camera)
+    if options.json:
+        print_json(as_json(analysis))
+        return 0
+    report = analysis.weights
+    state = "trained" if report.complete else "NOT fully trained"
+    print(f"weights {report.name} ({report.short_hash}, {state}), variant {analysis.settings.variant}")
+    for note in (*report.assumed, *report.notes, *analysis.notes):
         print(f"note: {note}")
-    for part in model.weights.absent:
+    for part in report.absent:
         print(f"{part}: not in this checkpoint")
     for m, trace in analysis.traces.items():
         weights = trace.aggregation_weights

@@ -26,6 +26,13 @@ class Message(str):
         # Text does not change, and a copy could not be made from the text alone.
         return self
 
+    @classmethod
+    def restored(cls, code: str, text: str, values: dict[str, Any]) -> "Message":
+        """A sentence that was written down before, with the text it had."""
+        message = super().__new__(cls, text)
+        message.code, message.values = code, values
+        return message
+
 
 class InputError(ValueError):
     """An image or triplet that cannot be used: one sentence on what was wrong and what to do.

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sdtps.messages import Message
-from sdtps.types import MODALITIES, Analysis, Modality, ModalityTrace, Settings, WeightsReport
+from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, Settings, WeightsReport
 from sdtps.variants import VARIANTS, Score, get_variant
 
 SCHEMA = 1
 PANELS = ("input", "self", "cross1", "cross2", "predictor", "score", "kept", "aggregation", "soft", "frequency")
 COLOUR_MAPS = {"viridis": "viridis", "cividis": "cividis", "inferno": "inferno", "jet": "jet", "diverging": "RdBu_r"}
+
+BLANK_URL = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="  # one clear pixel
 
 Pixels = NDArray[np.uint8]
 Payload = dict[str, Any]
@@ -73,7 +75,7 @@ def moving(analysis: Analysis, *, matrix: bool = False) -> Payload:
             "draws": analysis.settings.draws,
         },
         "mix": score_mix(analysis.settings, with_predictor=first.predictor is not None),
-        "ranges": _shared_ranges(traces.values(), analysis.settings),
+        "ranges": shared_ranges(traces.values(), analysis.settings),
         "notes": [as_note(n) for n in analysis.notes],
         "modalities": {m: _moving_modality(t, matrix) for m, t in traces.items()},
     }
@@ -157,14 +159,39 @@ def pack_bytes(array: Pixels) -> str:
     return base64.b64encode(array.tobytes()).decode()
 
 
-def _still_modality(trace: ModalityTrace, modality: Modality, pixels: Pixels | None) -> Payload:
-    first, second = modality.others
-    maps = {
+def still_maps(trace: ModalityTrace, modality: str) -> dict[str, FloatArray | None]:
+    """(N,) heat maps that no slider changes, by panel; None where the weights lack one."""
+    first, second = Modality(modality).others
+    return {
         "self": trace.self_attention,
         "cross1": trace.cross_attention[first],
         "cross2": trace.cross_attention[second],
         "predictor": trace.predictor,
     }
+
+
+def moving_maps(trace: ModalityTrace) -> dict[str, FloatArray | None]:
+    """(N,) heat maps that a slider changes, by panel."""
+    return {
+        "score": trace.score,
+        "soft": trace.soft_mask,
+        "frequency": trace.selection_frequency,
+        "aggregation": trace.aggregation_total,
+    }
+
+
+def map_ranges(maps: Mapping[str, FloatArray | None]) -> dict[str, Range]:
+    """Each map's own range; blending weights start at 0."""
+    return {
+        name: [0.0 if name == "aggregation" else float(values.min()), float(values.max())]
+        for name, values in maps.items()
+        if values is not None
+    }
+
+
+def _still_modality(trace: ModalityTrace, modality: Modality, pixels: Pixels | None) -> Payload:
+    first, second = modality.others
+    maps = still_maps(trace, modality)
     return {
         "missing": trace.missing,
         "photo": None if pixels is None else photo_url(pixels),
@@ -173,28 +200,20 @@ def _still_modality(trace: ModalityTrace, modality: Modality, pixels: Pixels | N
         "raw_cross1": pack(trace.raw_cross_attention[first]),
         "raw_cross2": pack(trace.raw_cross_attention[second]),
         "token_norm": pack(trace.token_norm),
-        "still_ranges": {name: _range(values) for name, values in maps.items() if values is not None},
+        "still_ranges": map_ranges(maps),
         **{name: None if values is None else pack(values) for name, values in maps.items()},
     }
 
 
 def _moving_modality(trace: ModalityTrace, matrix: bool) -> Payload:
-    total = trace.aggregation_total
+    maps = moving_maps(trace)
     cut = float(trace.score[trace.keep[-1]])
     payload: Payload = {
-        "score": pack(trace.score),
+        **{name: None if values is None else pack(values) for name, values in maps.items()},
         "rank": pack(trace.rank),
-        "soft": pack(trace.soft_mask),
-        "frequency": pack(trace.selection_frequency),
-        "aggregation": None if total is None else pack(total),
         "cut": cut,
         "margin": cut - float(trace.score[trace.drop[0]]) if len(trace.drop) else None,
-        "ranges": {
-            "score": _range(trace.score),
-            "soft": _range(trace.soft_mask),
-            "frequency": _range(trace.selection_frequency),
-            "aggregation": [0.0, 0.0 if total is None else float(total.max())],
-        },
+        "ranges": {"aggregation": [0.0, 0.0]} | map_ranges(maps),
         "matrix": None,
     }
     if matrix:
@@ -220,7 +239,7 @@ def _matrix(trace: ModalityTrace) -> Payload | None:
     }
 
 
-def _shared_ranges(traces: Iterable[ModalityTrace], settings: Settings) -> dict[str, Range]:
+def shared_ranges(traces: Iterable[ModalityTrace], settings: Settings) -> dict[str, Range]:
     """One range per column for the three modalities; where the equation bounds a map, its bounds."""
     traces = list(traces)
     unit = [0.0, 1.0]
@@ -235,10 +254,6 @@ def _shared_ranges(traces: Iterable[ModalityTrace], settings: Settings) -> dict[
         "soft": [0.0, max(float(t.soft_mask.max()) for t in traces)],
         "aggregation": [0.0, max(totals, default=0.0)],
     }
-
-
-def _range(values: NDArray[np.float32]) -> Range:
-    return [float(values.min()), float(values.max())]
 
 
 def _plain(value: Any) -> Any:

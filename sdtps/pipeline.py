@@ -5,7 +5,7 @@ setting (cosines, predictor, aggregation logits) by variant, too. The cheap half
 CPU, without a lock, on every slider move.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,9 +31,12 @@ USES_OPENMP = "OpenMP" in torch.__config__.parallel_info()
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """A triplet after the backbone, on the CPU in fp32: tokens, global vectors and the `ori` feature (1, 3C)."""
+    """A triplet after the backbone, on the CPU in fp32: tokens, global vectors and the `ori` feature (1, 3C).
 
-    key: tuple[str, ...]
+    Without a key it is used once, and what follows from it is not cached.
+    """
+
+    key: tuple[str, ...] | None
     encoded: Encoded
     original_feature: Tensor
 
@@ -73,23 +76,44 @@ def encode(model: LoadedModel, prepared: Prepared, camera: int | None = None) ->
     with model.lock, torch.inference_mode():
         encoding = _encodings.get(key)  # another thread may have finished it while this one waited
         if encoding is None:
-            with model.autocast():
-                encoded = model.net.encode(images, label)
-            encoded = Encoded(*({m: t.float().cpu() for m, t in part.items()} for part in encoded))
-            encoding = Encoding(key, encoded, model.net.original_feature(encoded))
+            (encoding,) = _forward(model, images, label, key)
             _encodings.put(key, encoding)
     return encoding
 
 
+def encode_many(model: LoadedModel, prepared: Sequence[Prepared]) -> list[Encoding]:
+    """Several triplets in one forward pass, for long series: nothing is looked up, nothing is cached.
+
+    The last bits of a result can depend on how many triplets share a pass; one at a time gives those of `encode`.
+    """
+    backbone = model.net.backbone
+    images = torch.stack([p.tensor(backbone.mean, backbone.std) for p in prepared], dim=1)  # (M, B, 3, H, W)
+    with model.lock, torch.inference_mode():
+        return _forward(model, images.to(model.device), None, None)
+
+
+def _forward(model: LoadedModel, images: Tensor, camera: Tensor | None, key: tuple[str, ...] | None) -> list[Encoding]:
+    """(M, B, 3, H, W) images to B encodings."""
+    with model.autocast():
+        encoded = model.net.encode(images, camera)
+    encoded = Encoded(*({m: t.float().cpu() for m, t in part.items()} for part in encoded))
+    found = []
+    for i in range(images.shape[1]):
+        one = Encoded(*({m: t[i : i + 1] for m, t in part.items()} for part in encoded))
+        found.append(Encoding(key, one, model.net.original_feature(one)))
+    return found
+
+
 def evidence_of(model: LoadedModel, encoding: Encoding, variant: Variant) -> dict[str, Evidence]:
     """What no slider changes: cosines, predictor, aggregation logits; on the CPU, cached."""
-    key = (*encoding.key, variant.name)
-    found = _evidence.get(key)
+    key = None if encoding.key is None else (*encoding.key, variant.name)
+    found = None if key is None else _evidence.get(key)
     if found is None:
         patches, vectors = ({m: t.to(model.device) for m, t in part.items()} for part in encoding.encoded)
         with torch.inference_mode():
             found = {m: _to_cpu(e) for m, e in model.net.sdtps.evidence(patches, vectors, variant).items()}
-        _evidence.put(key, found)
+        if key is not None:
+            _evidence.put(key, found)
     return found
 
 

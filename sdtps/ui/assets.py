@@ -42,9 +42,11 @@ SCRIPTS = (
     "gradients.js",
     "faithfulness.js",
     "rank.js",
+    "export.js",
     "lens.js",
 )
 GRADIO_SCRIPT = "gradio.js"
+SEALED_SCRIPT = "sealed.js"
 STYLES = ("lens.css", "why.css")
 TEXTS = ("texts", "why")  # one file per area and language
 
@@ -64,6 +66,12 @@ def lens_script() -> str:
 def gradio_script() -> str:
     """The same, started inside a Gradio HTML component."""
     return lens_script() + "\n" + read_static(GRADIO_SCRIPT)
+
+
+@lru_cache
+def sealed_script() -> str:
+    """The same, started in a page without a server."""
+    return lens_script() + "\n" + read_static(SEALED_SCRIPT)
 
 
 @lru_cache

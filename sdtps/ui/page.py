@@ -6,6 +6,7 @@ from typing import Any
 import gradio as gr
 
 from sdtps.ui import assets
+from sdtps.ui.api import add_api
 from sdtps.ui.shelf import UPLOAD_BYTES
 from sdtps.ui.view import lens_view
 from sdtps.ui.workbench import Workbench
@@ -27,6 +28,9 @@ FAILED_JS = "() => { window.dispatchEvent(new CustomEvent('lens-analyse-failed')
 def build_page(workbench: Workbench) -> gr.Blocks:
     """The page for a workbench."""
     with gr.Blocks(title=TITLE, fill_width=True, delete_cache=(3600, DAY)) as page:
+        made: set[str] = set()
+        add_api(workbench, made)
+        page.temp_file_sets.append(made)
         view = lens_view(workbench)
 
         def analyse(event: gr.EventData) -> str:

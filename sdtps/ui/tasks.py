@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sdtps.ui import browse, ranks, weights, why
+from sdtps.ui import browse, exports, ranks, weights, why
 from sdtps.ui.requests import malformed
 
 if TYPE_CHECKING:
@@ -28,4 +28,5 @@ TASKS: dict[str, Task] = {
     **ranks.TASKS,
     **weights.TASKS,
     **why.TASKS,
+    **exports.TASKS,
 }

@@ -9,6 +9,8 @@ from sdtps import panels
 from sdtps.ui import assets
 from sdtps.ui.workbench import Workbench
 
+BUNDLE = "bundle"
+
 
 def lens_view(workbench: Workbench) -> gr.HTML:
     """Zones, sliders and the grid; the value is the JSON text of the last analysis.
@@ -23,6 +25,8 @@ def lens_view(workbench: Workbench) -> gr.HTML:
         # Files arrive as bytes in the request: the browser never names a path on this machine.
         if not isinstance(data, DataWithFiles) or len(data.files) != 1:
             return workbench.stage(None, None)
+        if data.data.get("slot") == BUNDLE:
+            return workbench.open_bundle(data.files[0][1])
         return workbench.stage(data.data.get("slot"), data.files[0][1])
 
     def upload_weights(data: object) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sdtps import panels
-from sdtps.model import LoadedModel
+from sdtps.types import WeightsReport
 from sdtps.ui.requests import malformed
 from sdtps.ui.shelf import UPLOAD_BYTES, Shelf
 from sdtps.variants import VARIANTS
@@ -44,12 +44,12 @@ def card(shelf: Shelf, key: str) -> Payload:
         "variant": net.config.variant,
         "lacking": {name: why and panels.as_note(why) for name, why in lacking.items()},
         "weights": panels.weights_card(model.weights),
-        "report": _report(model),
+        "report": report_card(model.weights),
     }
 
 
-def _report(model: LoadedModel) -> Payload:
-    report = model.weights
+def report_card(report: WeightsReport) -> Payload:
+    """What the dialog about weights shows."""
     return {
         "family": report.family,
         "facts": dict(report.facts),

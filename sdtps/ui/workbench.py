@@ -14,13 +14,13 @@ from typing import Any
 
 from sdtps import panels
 from sdtps.cache import ByteLru
-from sdtps.inputs import MAX_BYTES, Fit, Picture, Prepared, Triplet, prepare, read_picture, read_wide
+from sdtps.inputs import MAX_BYTES, Fit, Picture, Prepared, Triplet, prepare, read_picture, read_triplet, read_wide
 from sdtps.masks import people_share
 from sdtps.messages import InputError, Message
 from sdtps.model import LoadedModel
 from sdtps.pipeline import camera_label, decide, encode
-from sdtps.types import MODALITIES, FloatArray
-from sdtps.ui import weights
+from sdtps.types import MODALITIES, Analysis, FloatArray
+from sdtps.ui import exports, weights
 from sdtps.ui.browse import shelf_cards
 from sdtps.ui.examples import Example
 from sdtps.ui.jobs import Jobs
@@ -115,6 +115,7 @@ class Workbench:
             "ranges": RANGES,
             "max_bytes": MAX_BYTES,
             "roots": shelf_cards(self.library),
+            "export": exports.export_choices(),
         }
 
     def stage(self, slot: object, content: object) -> Payload:
@@ -147,14 +148,41 @@ class Workbench:
             )
         return opened
 
+    def open_bundle(self, content: object) -> Payload:
+        """Show a bundle's numbers again."""
+        return _answer(lambda: exports.open_bundle(self, content), WIDE)
+
+    def adopt(self, prepared: Prepared, analysis: Analysis) -> tuple[str | None, Payload]:
+        """Take up an analysis from elsewhere: a key when its weights are on the shelf, and a card for them."""
+        short = analysis.weights.short_hash
+        likely = (k for k in self.models if k in self.models.loaded or k.startswith(short))
+        name = next((k for k in likely if exports.matches(analysis, self.models.model(k))), None)
+        if name is not None:
+            missing = frozenset(m for m, trace in analysis.traces.items() if trace.missing)
+            key = secrets.token_urlsafe(16)
+            self._open.put(key, Open(self.models, name, prepared, analysis.notes, missing))
+            return key, weights.card(self.models, name)
+        return None, exports.foreign_card(analysis, prepared)
+
+    def read(self, contents: Mapping[str, bytes | None], fit: Fit) -> Triplet:
+        """Decode a triplet, a few at a time."""
+        with self._decoding:
+            rgb, nir, tir = (contents[m] for m in MODALITIES)
+            return read_triplet(rgb, nir, tir, fit)
+
+    def model(self, key: str | None) -> LoadedModel:
+        """Loaded weights by key; the first by default."""
+        return self._model(key)
+
     def _stage(self, slot: object, content: object) -> Payload:
         if slot not in SLOTS or not isinstance(content, bytes):
             raise malformed()
         with self._decoding:
             pictures = read_wide(content).pictures if slot == WIDE else {str(slot): read_picture(content)}
-        return {"pictures": {m: self._keep(p) for m, p in pictures.items() if p is not None}}
+        return {"pictures": {m: self.keep(p) for m, p in pictures.items() if p is not None}}
 
-    def _keep(self, picture: Picture) -> Payload:
+    def keep(self, picture: Picture) -> Payload:
+        """Hold a picture until it is analysed; its key, a preview and its notes."""
         token = secrets.token_urlsafe(16)
         self._pictures.put(token, picture)
         height, width = picture.size

@@ -60,3 +60,9 @@ async function loadPhotos(analysis) {
   }));
   return analysis;
 }
+
+function nearestIndex(steps, value) {
+  let best = 0;
+  steps.forEach((step, i) => { if (Math.abs(step - value) < Math.abs(steps[best] - value)) best = i; });
+  return best;
+}

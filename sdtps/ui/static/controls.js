@@ -37,7 +37,10 @@ function makeSlider(spec, config, i18n, onInput) {
     reset.disabled = value === config.defaults[spec.name];
   }
 
-  const change = (value) => { set(value); onInput(spec.name, value); };
+  // A page without a server has numbers for some values only.
+  const steps = config.steps && config.steps[spec.name];
+  const possible = (value) => (steps ? steps[nearestIndex(steps, value)] : value);
+  const change = (asked) => { const value = possible(asked); set(value); onInput(spec.name, value); };
   range.addEventListener('input', () => change(clampTo([low, high], fromRange(Number(range.value)))));
   field.addEventListener('input', () => {
     const value = Number.parseFloat(field.value);

@@ -57,7 +57,8 @@ function mountLens(root, config, server) {
     onPatch: (m, patch) => hover.pin(patch, m),
     onToken: chooseToken,
   });
-  const allViews = [selection, ...FURTHER_VIEWS.map((make) => make(lens))];
+  const exporter = config.sealed ? null : makeExport({ ...lens, showBundle });
+  const allViews = [selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))];
   const views = makeViews(allViews, (view) => {
     if (view !== selection) why.hide();
     if (analysis) view.update(analysis);
@@ -66,6 +67,10 @@ function mountLens(root, config, server) {
     h('div.lens-panels', {}, progress, ...allViews.map((view) => view.node)));
   const page = h('div.lens', {}, header.node, header.banner,
     h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, display.node, why.node), main), dialog.node, about.node);
+  if (exporter) {
+    header.node.querySelector('.lens-header-end').prepend(exporter.button);
+    page.append(exporter.dialog);
+  }
   root.replaceChildren(page);
 
   const saveLink = afterwards(() => writeLink(config, state), LINK_DELAY);
@@ -109,14 +114,8 @@ function mountLens(root, config, server) {
         return;
       }
       if (!more) confirmed = choices();
-      analysis = await loadPhotos(unpackAnalysis(answer, null));
-      for (const cell of grid.cells) cell.painted = '';
-      state.key = answer.key;
-      state.photos = Object.fromEntries(MODALITIES.map((m) => [m, analysis.modalities[m].packed.photo]));
+      await showAnalysis(answer);
       if (!more) confirmed.photos = state.photos;
-      sources.refresh();
-      layout();
-      shown();
       if (JSON.stringify(answer.settings) !== JSON.stringify(state.settings)) decide();
     },
   );
@@ -231,6 +230,31 @@ function mountLens(root, config, server) {
     else if (why.subject() && why.subject().token === undefined) why.hide();
   }
 
+  // A bundle shows the numbers it holds; without its weights there is nothing to move them.
+  async function showBundle({ analysis: payload, model, pictures }, file) {
+    if (!config.models.some((known) => known.id === model.id)) config.models.push(model);
+    else if (model.id === 'bundle') config.models[config.models.findIndex((known) => known.id === model.id)] = model;
+    Object.assign(state, { weights: model.id, example: null, record: null, token: null, leaveOut: new Set() });
+    state.sources = Object.fromEntries(MODALITIES.map((m) => [m, pictures[m] ? { ...pictures[m], file, slot: 'bundle' } : null]));
+    Object.assign(state.settings, payload.settings);
+    controls.set(state.settings);
+    await showAnalysis(payload);
+    confirmed = choices();
+    header.refresh();
+    saveLink();
+  }
+
+  async function showAnalysis(payload) {
+    analysis = await loadPhotos(unpackAnalysis(payload, null));
+    for (const cell of grid.cells) cell.painted = '';
+    state.key = payload.key;
+    controls.node.inert = !payload.key;
+    state.photos = Object.fromEntries(MODALITIES.map((m) => [m, analysis.modalities[m].packed.photo]));
+    sources.refresh();
+    layout();
+    shown();
+  }
+
   function chooseToken(token) {
     state.token = token;
     if (token !== null && !selection.node.hidden) why.open({ token });
@@ -293,6 +317,7 @@ function mountLens(root, config, server) {
     paint();
     hover.show();
     why.redraw();
+    if (exporter) exporter.retranslate();
     for (const view of allViews) if (view.retranslate) view.retranslate();
   }
 

@@ -53,6 +53,7 @@ function readLink(config) {
 }
 
 function writeLink(config, state) {
+  if (config.sealed) return; // a file on disk has no address to share
   const url = new URL(location.href);
   const put = (name, value, plain) => {
     if (value === plain || value === null || value === '') url.searchParams.delete(name);

@@ -1,0 +1,187 @@
+"""What a figure looks like: widths of journals, sizes of type, words in two languages, options."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+
+from sdtps.panels import COLOUR_MAPS, PANELS
+
+# Widths in inches, from each template's \columnwidth and \textwidth. ICLR has one column: half of it fits two figures
+# side by side.
+PRESETS = MappingProxyType(
+    {
+        "cvpr-page": 6.875,
+        "cvpr-column": 3.281,
+        "iclr-page": 5.5,
+        "iclr-column": 2.67,
+        "ieee-page": 7.16,
+        "ieee-column": 3.5,
+    }
+)
+PAGE_PANELS = ("input", "self", "cross1", "cross2", "predictor", "score", "kept", "aggregation")
+COLUMN_PANELS = ("input", "self", "cross1", "score", "kept", "aggregation")
+WIDE_ENOUGH = 5.0  # inches, from which all eight columns are legible
+
+FONT = "STIXGeneral"  # Times-like, as the templates' body; comes with Matplotlib
+CJK_FONTS = (
+    "Noto Serif CJK SC",
+    "Noto Sans CJK SC",
+    "Source Han Serif SC",
+    "Source Han Sans SC",
+    "Songti SC",
+    "PingFang SC",
+    "SimSun",
+    "Microsoft YaHei",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+)
+
+INK, GREY, FRAME = "#111111", "#5a5a5a", "#9a9a9a"
+WARNING_INK, WARNING_FILL, WARNING_LINE = "#6b4700", "#fff4d6", "#e2b13c"
+RIGHT, WRONG = "#12873b", "#c62828"  # green and red that differ in lightness, too
+ENTERED, LEFT = "#1b9e77", "#d95f02"
+
+WORDS = {
+    "en": {
+        "input": "Input",
+        "self": "Self",
+        "cross1": "Cross 1",
+        "cross2": "Cross 2",
+        "predictor": "Predictor",
+        "score": "Score",
+        "kept": "Kept",
+        "aggregation": "Aggregation",
+        "soft": "Soft",
+        "frequency": "Frequency",
+        "missing": "missing",
+        "absent": "not in\nthese weights",
+        "draws": "{n} draws",
+        "weights": "weights {name} ({hash}, {state})",
+        "trained": "trained",
+        "partial": "partly loaded",
+        "random": "random",
+        "variant": "variant {name}",
+        "banner.random": "Random weights: nothing was learned, the maps mean nothing.",
+        "banner.partial": "Partly loaded weights: {missing} tensors stayed at random values.",
+        "change": "Change",
+        "entered": "entered",
+        "left": "left",
+        "query": "Query",
+        "rank": "Rank {n}",
+        "no.cjk": "No Chinese font is installed; the labels are in English.",
+    },
+    "zh": {
+        "input": "输入",
+        "self": "自注意",
+        "cross1": "交叉 1",
+        "cross2": "交叉 2",
+        "predictor": "预测器",
+        "score": "融合分数",
+        "kept": "保留",
+        "aggregation": "聚合",
+        "soft": "软决策",
+        "frequency": "选中频率",
+        "missing": "缺失",
+        "absent": "权重中\n没有",
+        "draws": "{n} 次抽样",
+        "weights": "权重 {name}（{hash}，{state}）",
+        "trained": "已训练",
+        "partial": "部分加载",
+        "random": "随机",
+        "variant": "变体 {name}",
+        "banner.random": "随机权重：没有学到任何东西，图没有意义。",
+        "banner.partial": "部分加载的权重：{missing} 个张量仍为随机值。",
+        "change": "变化",
+        "entered": "新增",
+        "left": "移除",
+        "query": "查询",
+        "rank": "第 {n} 位",
+        "no.cjk": "",
+    },
+}
+
+
+@dataclass(frozen=True)
+class FigureOptions:
+    """How to draw; what is drawn comes from the analysis.
+
+    Attributes:
+        columns: panels from left to right; what fits the width by default.
+        width: a name of `PRESETS`, or inches.
+        colormap: a name of `panels.COLOUR_MAPS`.
+        scale: `shared` (one colour bar per column) or `map` (one per picture).
+        opacity: of heat maps over the photograph, 0 to 1.
+        dropped: `dim` or `black`.
+        captions: print (a), (b), ... below the columns.
+        provenance: print weights and settings in a line below.
+        language: `en` or `zh`.
+    """
+
+    columns: tuple[str, ...] | None = None
+    width: str | float = "cvpr-page"
+    colormap: str = "viridis"
+    scale: str = "shared"
+    opacity: float = 0.65
+    dropped: str = "dim"
+    captions: bool = False
+    provenance: bool = True
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        allowed = {
+            "colormap": tuple(COLOUR_MAPS),
+            "scale": ("shared", "map"),
+            "dropped": ("dim", "black"),
+            "language": tuple(WORDS),
+        }
+        if isinstance(self.width, str):
+            allowed["width"] = tuple(PRESETS)
+        elif not 1.5 <= self.width <= 20:
+            raise ValueError(f"width must lie between 1.5 and 20 inches, not at {self.width}.")
+        for name, choices in allowed.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(f"There is no {name} {getattr(self, name)!r}; choose one of {', '.join(choices)}.")
+        if not 0 <= self.opacity <= 1:
+            raise ValueError(f"opacity must lie between 0 and 1, not at {self.opacity}.")
+        unknown = [c for c in self.columns or () if c not in PANELS]
+        if unknown or self.columns == ():
+            what = repr(unknown[0]) if unknown else "an empty list"
+            raise ValueError(f"There is no column {what}; choose from {', '.join(PANELS)}.")
+
+    @property
+    def inches(self) -> float:
+        """The width in inches."""
+        return PRESETS[self.width] if isinstance(self.width, str) else self.width
+
+    @property
+    def panels(self) -> tuple[str, ...]:
+        """The columns asked for, or those that are legible at this width."""
+        return self.columns or (PAGE_PANELS if self.inches >= WIDE_ENOUGH else COLUMN_PANELS)
+
+    def words(self) -> dict[str, str]:
+        """The words of the language; English ones where no font could print Chinese."""
+        return WORDS[self.language if self.language == "en" or cjk_font() else "en"]
+
+    def notes(self) -> tuple[str, ...]:
+        """What was not done as asked, in plain sentences."""
+        return () if self.language == "en" or cjk_font() else (WORDS["en"]["no.cjk"],)
+
+
+@lru_cache
+def cjk_font() -> str | None:
+    """An installed font with Chinese characters, or None."""
+    from matplotlib.font_manager import fontManager
+
+    installed = {entry.name for entry in fontManager.ttflist}
+    return next((name for name in CJK_FONTS if name in installed), None)
+
+
+def short(value: float) -> str:
+    """A number for a colour bar: two or three digits, no trailing zeros."""
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size < 0.001 or size >= 1000:
+        return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
+    text = f"{value:.3f}" if size < 0.1 else f"{value:.2f}"
+    return text.rstrip("0").rstrip(".")
