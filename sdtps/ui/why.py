@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Payload = dict[str, Any]
 Fields = Mapping[str, Any]
-TAU_STOPS = 47
+TAU_STOPS = tuple(float(f"{10 ** (k / 20):.3g}") for k in range(-26, 21))  # 0.0501 to 10, and exactly 1
 
 
 def plain(value: Any) -> Any:
@@ -77,12 +77,8 @@ def sweep(workbench: "Workbench", fields: Fields) -> Payload:
     name = fields.get("name")
     if not isinstance(name, str) or name not in RANGES:
         raise malformed()
-    low, high = RANGES[name]
-    values = (
-        np.geomspace(low, high, TAU_STOPS)
-        if name == "tau"
-        else np.round(np.arange(round(low * 100), round(high * 100) + 1) / 100, 2)
-    )
+    low, high = (round(end * 100) for end in RANGES[name])
+    values = TAU_STOPS if name == "tau" else [k / 100 for k in range(low, high + 1)]
     person = person_of(opened)
     found = metrics.sweep(
         opened.model, _encoding(opened), settings, name, values, person=person, missing=opened.missing

@@ -44,7 +44,7 @@ def shown(bench):
     """What every question names: the open triplet and its settings."""
     picture = {"example": "day"}
     answer = bench.analyse({"pictures": dict.fromkeys(("rgb", "nir", "tir"), picture)})
-    return {"key": answer["key"], "settings": {"sparse_ratio": 0.4}, "example": "day"}
+    return {"key": answer["key"], "settings": {"sparse_ratio": 0.4}}
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_sweep_covers_the_slider(bench, shown, name, count):
 def test_without_a_mask_there_is_no_precision(bench):
     picture = {"example": "maskless"}
     key = bench.analyse({"pictures": dict.fromkeys(("rgb", "nir", "tir"), picture)})["key"]
-    answer = bench.ask({"task": "why.sweep", "key": key, "example": "maskless", "name": "beta"})
+    answer = bench.ask({"task": "why.sweep", "key": key, "name": "beta"})
     assert answer["precision"] == {}
 
 
@@ -151,11 +151,6 @@ def test_malformed_questions_are_refused(bench, shown, question):
 def test_a_forgotten_triplet_is_asked_for_again(bench, shown):
     answer = bench.ask({"task": "why.variants", **shown, "key": "gone"})
     assert answer["expired"] == ["rgb", "nir", "tir"]
-
-
-def test_an_example_name_reaches_no_other_folder(bench, shown):
-    answer = bench.ask({"task": "why.sweep", **shown, "example": "../day", "name": "beta"})
-    assert answer["precision"] == {}
 
 
 def test_what_is_not_a_number_becomes_nothing():

@@ -8,10 +8,9 @@ async function askAbout(lens, task, fields = {}) {
   return answer;
 }
 
-// What a question about the shown analysis names; masks of examples fit only pictures that were not padded.
+// What a question about the shown analysis names.
 function aboutShown(lens, fields = {}) {
-  const { state } = lens;
-  return { key: state.key, settings: lens.current().settings, example: state.fit === 'stretch' ? state.example : null, ...fields };
+  return { key: lens.state.key, settings: lens.current().settings, ...fields };
 }
 
 const percent = (value) => `${Math.round(value * 100)} %`;

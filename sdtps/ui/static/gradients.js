@@ -12,7 +12,7 @@ const GRADIENT_DELAY = 400;
 function makeGradientsView(lens) {
   const { i18n } = lens;
   const story = h('div.lens-story');
-  const chart = h('div');
+  const chart = h('div.lens-norms');
   const maps = h('div.lens-gradient-maps');
   const status = h('span.lens-status', { 'aria-live': 'polite' });
   let source = 'triplet';

@@ -8,7 +8,7 @@ function makeProvenance(lens, actions) {
   const close = h('button.lens-icon', { type: 'button', 'data-t-aria': 'close', onclick: () => hide() }, '✕');
   const body = h('div.lens-why-body');
   const node = h('section.lens-why', { hidden: true, 'data-t-aria': 'why.label' }, h('header', {}, title, close), body);
-  node.addEventListener('keydown', (event) => { if (event.key === 'Escape') hide(); });
+  document.addEventListener('keydown', (event) => { if (event.key === 'Escape' && !node.hidden && !document.querySelector('dialog[open]')) hide(); });
   let subject = null; // { patch, modality } or { token }
   let answered = null;
 
