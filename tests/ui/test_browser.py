@@ -92,6 +92,7 @@ def test_keys_step_without_touching_the_grid(app: App, open_page: OpenPage) -> N
     wait_for_position(page, "1 of 15")
     page.keyboard.press(",")
     wait_for_position(page, "1 of 15")
+    page.keyboard.press("Escape")  # lets go of the patch, whose drawer covers the list
     chosen_name(page)
 
 
