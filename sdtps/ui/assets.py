@@ -47,7 +47,7 @@ SCRIPTS = (
 )
 GRADIO_SCRIPT = "gradio.js"
 SEALED_SCRIPT = "sealed.js"
-STYLES = ("lens.css", "why.css")
+STYLES = ("lens.css", "weights.css", "data.css", "why.css", "export.css")
 TEXTS = ("texts", "why")  # one file per area and language
 
 

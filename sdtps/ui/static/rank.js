@@ -14,9 +14,9 @@ function makeRankView(lens) {
   const length = h('select', { 'data-rank': 'length', 'data-t-aria': 'rank.length', onchange: () => { shown.length = Number(length.value); refresh(); } },
     ...RANK_LENGTHS.map((n) => h('option', { value: n }, String(n))));
   const state_ = h('span.lens-rank-state');
-  const makeIndex = h('button.lens-action', { type: 'button', 'data-rank': 'index', onclick: runIndex });
-  const cancel = h('button.lens-action', { type: 'button', 'data-rank': 'cancel', 'data-t': 'rank.cancel', hidden: true, onclick: () => job && job.cancel() });
-  const useSettings = h('button.lens-action', { type: 'button', 'data-rank': 'use', 'data-t': 'rank.use', hidden: true, onclick: takeSettings });
+  const makeIndex = h('button.lens-button', { type: 'button', 'data-rank': 'index', onclick: runIndex });
+  const cancel = h('button.lens-button', { type: 'button', 'data-rank': 'cancel', 'data-t': 'rank.cancel', hidden: true, onclick: () => job && job.cancel() });
+  const useSettings = h('button.lens-button', { type: 'button', 'data-rank': 'use', 'data-t': 'rank.use', hidden: true, onclick: takeSettings });
   const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'rank.indexing' });
   const summary = h('p.lens-rank-summary', { 'aria-live': 'polite' });
   const columns = h('div.lens-rank-columns', { role: 'list', 'data-t-aria': 'view.rank' });

@@ -72,7 +72,7 @@ function makeWeightsDialog(config, i18n, server, { current, useModel, changeSett
     const { sparse_ratio: sparse, aggr_ratio: aggr, beta } = report.settings;
     const trained = [['ρ', sparse], ['α', aggr], ['β', beta]].filter(([, value]) => value !== undefined);
     if (trained.length) rows.push(['fact.settings', trained.map(([symbol, value]) => `${symbol} ${value}`).join(', ')]);
-    return h('dl.lens-facts', {}, ...rows.map(([key, text]) => h('div', {}, h('dt', { 'data-t': key }), h('dd', {}, text))),
+    return h('dl.lens-weights-facts', {}, ...rows.map(([key, text]) => h('div', {}, h('dt', { 'data-t': key }), h('dd', {}, text))),
       h('div.lens-wide', {}, h('dt', {}, 'SHA-256'), h('dd', {}, h('code', {}, card.sha256))));
   }
 
