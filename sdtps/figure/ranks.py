@@ -6,20 +6,21 @@ from dataclasses import dataclass
 from sdtps.figure import cells
 from sdtps.figure.grid import EDGE, HEAD_SIZE, LABEL, NUMBER_SIZE, row_label
 from sdtps.figure.sheet import Sheet
-from sdtps.figure.style import RIGHT, WRONG, FigureOptions
+from sdtps.figure.style import GREY, RIGHT, WRONG, FigureOptions
 from sdtps.panels import Pixels
 from sdtps.types import MODALITIES, Grid
 
 HEAD, GAP, QUERY_GAP, FOOT, BETWEEN = 0.16, 0.05, 0.08, 0.11, 0.05
 BORDER = 1.1  # points
+VERDICTS = {True: (RIGHT, "✓"), False: (WRONG, "×"), None: (GREY, "")}  # not by colour alone
 
 
 @dataclass(frozen=True)
 class RankedItem:
-    """One gallery entry: its pictures, whether it is the query's person, and its distance."""
+    """One gallery entry: its pictures, whether it is the query's person (None: not known), and its distance."""
 
     pixels: Mapping[str, Pixels | None]
-    match: bool
+    match: bool | None
     distance: float
 
 
@@ -74,9 +75,8 @@ def rank_figure(queries: Sequence[RankedQuery], options: FigureOptions | None = 
         if query.label:
             sheet.text(first + width / 2, foot, query.label, NUMBER_SIZE, within=width + GAP)
         for rank, item in enumerate(query.found[:depth]):
-            color = RIGHT if item.match else WRONG
-            mark = "✓" if item.match else "×"  # not by colour alone
-            text = f"{mark} {item.distance:.2f}"
+            color, mark = VERDICTS[item.match]
+            text = f"{mark} {item.distance:.2f}".strip()
             sheet.text(left(rank) + width / 2, foot, text, NUMBER_SIZE, color=color, within=width + GAP)
     return sheet
 

@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Any
 from sdtps import panels
 from sdtps.anonymous import is_hidden
 from sdtps.bundle import read_bundle, write_bundle
-from sdtps.figure import FORMATS, PRESETS, FigureOptions, compare_figure, grid_figure
+from sdtps.figure import (
+    FORMATS,
+    PRESETS,
+    FigureOptions,
+    RankedItem,
+    RankedQuery,
+    Sheet,
+    compare_figure,
+    grid_figure,
+    rank_figure,
+)
 from sdtps.figure.sheet import DPI
 from sdtps.inputs import Picture, Prepared
 from sdtps.messages import Message
 from sdtps.model import LoadedModel
 from sdtps.pipeline import decide, encode
 from sdtps.types import Analysis
+from sdtps.ui import ranks
 from sdtps.ui.requests import Refusal, malformed, parse_settings
 from sdtps.ui.weights import report_card
 from sdtps.variants import VARIANTS
@@ -67,7 +78,7 @@ def parse_format(fields: Any) -> tuple[str, int]:
 
 def analysis_of(opened: "Open", settings: object) -> Analysis:
     """The numbers of an open triplet at some settings."""
-    encoding = encode(opened.model, opened.prepared)
+    encoding = encode(opened.model, opened.prepared, opened.camera)
     return decide(opened.model, encoding, parse_settings(settings), opened.notes, opened.missing)
 
 
@@ -75,13 +86,36 @@ def _figure(workbench: "Workbench", fields: Any) -> Payload:
     opened, look = workbench.opened(fields.get("key")), parse_look(fields.get("look", {}))
     kind, dpi = parse_format(fields)
     analysis = analysis_of(opened, fields.get("settings"))
-    if fields.get("against") is not None:
-        sheet = compare_figure(analysis_of(opened, fields["against"]), analysis, opened.prepared.pixels, look)
-    else:
-        sheet = grid_figure(analysis, opened.prepared.pixels, look)
+    return _drawn("sdtps-figure", grid_figure(analysis, opened.prepared.pixels, look), kind, dpi)
+
+
+def _compare(workbench: "Workbench", fields: Any) -> Payload:
+    """B, which is on screen, against A, which was pinned."""
+    pinned = fields.get("against")
+    if not isinstance(pinned, dict):
+        raise malformed()
+    opened, before = workbench.opened(fields.get("key")), workbench.opened(pinned.get("key"))
+    look, (kind, dpi) = parse_look(fields.get("look", {})), parse_format(fields)
+    if before.prepared.sha256 != opened.prepared.sha256:
+        text = "A and B show different triplets, and the strip has one photograph for both; compare one triplet."
+        raise Refusal(Message("figure.triplets", text))
+    a, b = analysis_of(before, pinned.get("settings")), analysis_of(opened, fields.get("settings"))
+    return _drawn("sdtps-comparison", compare_figure(a, b, opened.prepared.pixels, look), kind, dpi)
+
+
+def _ranks(workbench: "Workbench", fields: Any) -> Payload:
+    """The rank list on screen."""
+    look, (kind, dpi) = parse_look(fields.get("look", {})), parse_format(fields)
+    found = ranks.listed(workbench, fields)
+    items = [RankedItem(p, m.same, m.distance) for p, m in zip(found.pixels, found.ranking.matches, strict=True)]
+    query = RankedQuery(found.opened.prepared.pixels, items)
+    return _drawn("sdtps-ranks", rank_figure([query], look, len(items)), kind, dpi)
+
+
+def _drawn(stem: str, sheet: Sheet, kind: str, dpi: int) -> Payload:
     notes = [panels.as_note(n) for n in sheet.notes]
     size = [round(sheet.width, 3), round(sheet.height, 3)]
-    return {"file": file_answer("sdtps-figure", kind, sheet.render(kind, dpi)), "notes": notes, "inches": size}
+    return {"file": file_answer(stem, kind, sheet.render(kind, dpi)), "notes": notes, "inches": size}
 
 
 def _bundle(workbench: "Workbench", fields: Any) -> Payload:
@@ -147,4 +181,10 @@ def foreign_card(analysis: Analysis, prepared: Prepared) -> Payload:
     }
 
 
-TASKS = {"export.figure": _figure, "export.bundle": _bundle, "export.supplement": _supplement}
+TASKS = {
+    "export.figure": _figure,
+    "export.compare": _compare,
+    "export.ranks": _ranks,
+    "export.bundle": _bundle,
+    "export.supplement": _supplement,
+}

@@ -1,12 +1,13 @@
 """Rank lists: which galleries have features, making them, and the nearest triplets to the one on screen."""
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sdtps import panels
 from sdtps.cache import ByteLru
 from sdtps.features import NOTHING, FolderFeatures
-from sdtps.inputs import Fit, Prepared, prepare
+from sdtps.inputs import Fit, prepare
 from sdtps.messages import InputError, Message
 from sdtps.model import LoadedModel
 from sdtps.pipeline import camera_label, decide, encode
@@ -15,13 +16,14 @@ from sdtps.store import SETTINGS
 from sdtps.types import MODALITIES, Analysis, Settings
 from sdtps.ui.browse import record_card
 from sdtps.ui.jobs import Progress
-from sdtps.ui.library import Shelf
+from sdtps.ui.library import Located, Shelf
 from sdtps.ui.requests import Refusal, malformed, name_field, number_field, parse_settings
 from sdtps.variants import get_variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from sdtps.panels import Pixels
     from sdtps.ui.tasks import Fields, Payload
     from sdtps.ui.workbench import Open, Workbench
 
@@ -59,26 +61,49 @@ def index(workbench: "Workbench", fields: "Fields") -> "Payload":
     return workbench.jobs.start(work)
 
 
-def nearest(workbench: "Workbench", fields: "Fields") -> "Payload":
-    """The rank list of the open triplet, by the settings that the gallery's features were made with."""
+@dataclass(frozen=True)
+class Listed:
+    """A rank list with what is needed to draw it; pixels are None for a triplet that is gone since it was indexed."""
+
+    opened: "Open"
+    shelf: Shelf
+    analysis: Analysis
+    ranking: RankList
+    pixels: "list[dict[str, Pixels | None]]"
+
+
+def listed(workbench: "Workbench", fields: "Fields") -> Listed:
+    """The rank list that a request asks for, by the settings that the gallery's features were made with."""
     opened = workbench.opened(fields.get("key"))
     shelf = _shelf(workbench, fields)
     settings = _settings(opened.model, fields)
     length = min(max(1, number_field(fields, "length", 10)), MAX_LENGTH)
     found = _features(workbench, opened.model, shelf, settings)
     analysis = _analysis(opened, settings)
-    listed = search(opened, shelf, found, analysis, length)
+    ranking = search(opened, shelf, found, analysis, length)
+    pixels = [_pixels_of(workbench, opened.model, shelf, match) for match in ranking.matches]
+    return Listed(opened, shelf, analysis, ranking, pixels)
+
+
+def nearest(workbench: "Workbench", fields: "Fields") -> "Payload":
+    """The rank list of the open triplet."""
+    found = listed(workbench, fields)
+    opened, shelf, ranking = found.opened, found.shelf, found.ranking
     query = None if opened.located is None else record_card(opened.located)
     return {
-        "query": {"record": query, "photos": _photos(opened.prepared), "masks": _masks(analysis)},
+        "query": {"record": query, "photos": _photos(opened.prepared.pixels), "masks": _masks(found.analysis)},
         "comparable": _comparable(opened, shelf),
         "apart": str(shelf.dataset.layout.apart),
-        "searched": listed.searched,
-        "left_out": listed.left_out,
-        "right": listed.right,
-        "average_precision": listed.average_precision,
-        "first_right": listed.first_right,
-        "rows": [_match_card(workbench, opened.model, shelf, match) for match in listed.matches],
+        "searched": ranking.searched,
+        "left_out": ranking.left_out,
+        "right": ranking.right,
+        "average_precision": ranking.average_precision,
+        "first_right": ranking.first_right,
+        "rows": [
+            record_card(_located(shelf, match))
+            | {"distance": match.distance, "same": match.same, "photos": _photos(pixels)}
+            for match, pixels in zip(ranking.matches, found.pixels, strict=True)
+        ],
     }
 
 
@@ -144,20 +169,22 @@ def _gallery_card(workbench: "Workbench", model: LoadedModel, shelf: Shelf) -> "
     }
 
 
-def _match_card(workbench: "Workbench", model: LoadedModel, shelf: Shelf, match: Match) -> "Payload":
+def _located(shelf: Shelf, match: Match) -> Located:
     split = shelf.dataset.gallery
-    number = shelf.place(split, match.record)
-    located = shelf.at(split, number)
+    return shelf.at(split, shelf.place(split, match.record))
+
+
+def _pixels_of(workbench: "Workbench", model: LoadedModel, shelf: Shelf, match: Match) -> "dict[str, Pixels | None]":
     try:
-        photos = _photos(prepare(workbench.library.read(located, Fit.STRETCH), model.net.backbone.input_size))
+        triplet = workbench.library.read(_located(shelf, match), Fit.STRETCH)
     except InputError:  # gone since it was indexed; its place in the list is still true
-        photos = {str(m): None for m in MODALITIES}
-    return record_card(located) | {"distance": match.distance, "same": match.same, "photos": photos}
+        return {str(m): None for m in MODALITIES}
+    return dict(prepare(triplet, model.net.backbone.input_size).pixels)
 
 
-def _photos(prepared: Prepared) -> dict[str, str | None]:
+def _photos(pixels: "Mapping[str, Pixels | None]") -> dict[str, str | None]:
     """As the model sees them."""
-    return {m: None if p is None else panels.photo_url(p, quality=80) for m, p in prepared.pixels.items()}
+    return {m: None if p is None else panels.photo_url(p, quality=80) for m, p in pixels.items()}
 
 
 def _masks(analysis: Analysis) -> dict[str, Any]:

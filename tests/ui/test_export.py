@@ -153,3 +153,30 @@ def test_odd_requests_are_refused_in_one_sentence(app: App, model, fields: dict)
     key = bench.analyse({"pictures": {"rgb": {"example": "day"}}})["key"]
     request = {"task": "export.figure", **({"key": key} if "key" not in fields and fields else {}), **fields}
     assert bench.ask(request)["error"]["text"].endswith(".")
+
+
+def test_a_and_b_are_saved_as_one_figure(open_page: OpenPage, tmp_path: Path) -> None:
+    page = open_page("?example=day", accept_downloads=True)
+    page.click("[data-view=compare]")
+    page.click("[data-compare=pin]")
+    page.locator(".lens-control input[type=number]").nth(0).fill("0.3")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[data-compared*='0.3']")
+    page.select_option(".lens-compare .lens-figure-saver select", "svg")
+    with page.expect_download() as waiting:
+        page.click("[data-save='export.compare']")
+    path = tmp_path / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    assert path.name == "sdtps-comparison.svg"
+    jaccard = page.locator("[data-facts=rgb] [data-fact=jaccard]").inner_text()
+    assert f"J = {float(jaccard):.2f}" in path.read_text(encoding="utf-8")
+
+
+def test_a_strip_needs_one_triplet(app: App, model) -> None:
+    bench = Workbench([model], find_examples())
+    keys = [
+        bench.analyse({"pictures": {m: {"example": name} for m in ("rgb", "nir", "tir")}})["key"]
+        for name in ("day", "night")
+    ]
+    answer = bench.ask({"task": "export.compare", "key": keys[0], "against": {"key": keys[1]}})
+    assert answer["error"]["code"] == "figure.triplets"

@@ -1,5 +1,6 @@
 """Rank lists on the server: indexing as a job that can be stopped, the order, who is right, kept patches."""
 
+import base64
 import threading
 
 import numpy as np
@@ -140,3 +141,15 @@ def test_a_result_that_has_gone_keeps_its_place(bench):
     shelf.at("test", shelf.ids("test").index(first["id"])).record.paths[1].unlink()
     again = bench.ask(ask)["rows"][0]
     assert (again["name"], again["photos"]["rgb"]) == (first["name"], None)
+
+
+def test_the_list_on_screen_is_saved_as_a_figure(bench):
+    key = open_record(bench)
+    index(bench, key)
+    ask = {"task": "export.ranks", "key": key, "gallery": 0, "settings": SETTINGS, "length": 4, "format": "svg"}
+    drawing = base64.b64decode(bench.ask(ask)["file"]["data"]).decode()
+    listed = bench.ask(ask | {"task": "rank.list"})["rows"]
+    for row in listed:
+        mark = {True: "✓ ", False: "× ", None: ""}[row["same"]]
+        assert f">{mark}{row['distance']:.2f}<" in drawing
+    assert bench.ask(ask | {"key": "gone"})["error"]["code"] == "session.expired"

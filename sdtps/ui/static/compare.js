@@ -14,9 +14,12 @@ function makeCompareView(lens) {
   const who = h('p.lens-who');
   const rows = h('div.lens-compare-rows');
   const totals = h('div.lens-totals');
+  const saver = makeFigureSaver(lens, 'export.compare', () => ({
+    key: state.key, settings: { ...state.settings }, against: { key: pinned.key, settings: pinned.settings },
+  }));
   const sweep = makeSweep(lens);
   const node = h('div.lens-split', {},
-    h('section.lens-compare', { 'data-t-aria': 'view.compare' }, h('div.lens-toolbar', {}, pin, clear, who), rows, totals),
+    h('section.lens-compare', { 'data-t-aria': 'view.compare' }, h('div.lens-toolbar', {}, pin, clear, who), rows, totals, saver),
     sweep.node);
 
   const ask = latestWins(
@@ -59,6 +62,7 @@ function makeCompareView(lens) {
     const analysis = lens.current();
     pin.textContent = i18n.t(pinned ? 'compare.repin' : 'compare.pin');
     clear.hidden = !pinned;
+    saver.hidden = !pinned || !answered || Boolean(answered.error);
     delete node.dataset.compared;
     if (!pinned || !analysis) {
       who.replaceChildren();

@@ -11,6 +11,35 @@ function saveFile({ name, type, data }) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
+// How the page looks now, for a figure that should look alike.
+const figureLook = ({ state, i18n }) => ({
+  colormap: state.display.colormap,
+  opacity: state.display.opacity,
+  scale: state.display.scale,
+  dropped: state.display.dropped,
+  language: i18n.language,
+});
+
+// A view's own figure: choose a format, save it. `request()` gives the task's fields.
+function makeFigureSaver(lens, task, request) {
+  const { i18n, server, config } = lens;
+  const kind = h('select', { 'data-t-aria': 'export.format' }, ...config.export.formats.map((f) => h('option', { value: f }, f.toUpperCase())));
+  const message = h('span.lens-hint', { role: 'status' });
+  const button = h('button.lens-button', {
+    type: 'button', 'data-t': 'export.save', 'data-save': task,
+    onclick: async () => {
+      button.disabled = true;
+      message.textContent = i18n.t('export.drawing');
+      const answer = (await server.ask(task, { ...request(), look: figureLook(lens), format: kind.value, dpi: config.export.dpi })) || unreachable();
+      button.disabled = false;
+      const note = answer.error || answer.notes[0];
+      message.textContent = note ? i18n.sentence(note) : '';
+      if (answer.file) saveFile(answer.file);
+    },
+  });
+  return h('span.lens-figure-saver', {}, kind, button, message);
+}
+
 // `lens.showBundle(answer)` draws what a bundle holds.
 function makeExport(lens) {
   const { i18n, server, state, config } = lens;
@@ -72,11 +101,7 @@ function makeExport(lens) {
       columns: EXPORT_COLUMNS.filter((name) => columns[name].checked),
       captions: captions.checked,
       provenance: provenance.checked,
-      colormap: state.display.colormap,
-      opacity: state.display.opacity,
-      scale: state.display.scale,
-      dropped: state.display.dropped,
-      language: i18n.language,
+      ...figureLook(lens),
     },
   });
 

@@ -21,10 +21,11 @@ function makeRankView(lens) {
   const summary = h('p.lens-rank-summary', { 'aria-live': 'polite' });
   const columns = h('div.lens-rank-columns', { role: 'list', 'data-t-aria': 'view.rank' });
   const empty = h('div.lens-rank-empty', { hidden: true }, h('h2'), h('p'));
+  const saver = makeFigureSaver(lens, 'export.ranks', () => shown.list.request);
   const head = h('div.lens-rank-head', {},
     h('label', {}, h('span.lens-key', { 'data-t': 'rank.gallery' }), gallery),
     h('label', {}, h('span.lens-key', { 'data-t': 'rank.length' }), length),
-    state_, bar, makeIndex, cancel, useSettings);
+    state_, bar, makeIndex, cancel, useSettings, saver);
   const node = h('div.lens-rank', {}, head, summary, columns, empty);
 
   const chosen = () => (shown.galleries && shown.galleries[shown.gallery]) || null;
@@ -105,6 +106,7 @@ function makeRankView(lens) {
       }) : '';
     }
     const { list } = shown;
+    saver.hidden = !list;
     summary.hidden = !list && shown.galleries !== null;
     if (!list) summary.textContent = i18n.t('rank.looking');
     if (list) {
