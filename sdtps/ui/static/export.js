@@ -64,7 +64,7 @@ function makeExport(lens) {
   const size = h('figcaption');
   const message = h('p.lens-export-message', { role: 'status' });
   const action = (name, run) => h('button.lens-button', { type: 'button', 'data-t': `export.${name}`, 'data-do': name, onclick: run });
-  const file = h('input', { type: 'file', accept: '.zip,application/zip', hidden: true, 'data-export': 'bundle', onchange: () => open() });
+  const file = h('input', { type: 'file', accept: '.zip,application/zip', hidden: true, 'data-t-aria': 'export.open', 'data-export': 'bundle', onchange: () => open() });
   const stop = h('button.lens-plain', { type: 'button', 'data-t': 'export.stop', hidden: true });
   const buttons = {
     figure: action('figure', () => download('export.figure', { format: kind, dpi: Number(dpi.value) || config.export.dpi })),
