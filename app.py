@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sdtps.anonymous import hide_model
 from sdtps.checkpoints import WeightsSource, find_checkpoints, random_model
+from sdtps.commands.weights import add_sources
 from sdtps.datasets import open_dataset
 from sdtps.messages import CheckpointError, InputError
 from sdtps.model import ModelConfig
@@ -19,7 +20,6 @@ from sdtps.ui.library import Library
 from sdtps.ui.page import build_page, launch_options
 from sdtps.ui.shelf import Shelf
 from sdtps.ui.workbench import Workbench
-from sdtps.weights_cli import add_sources
 
 DEFAULT_CONFIG = ModelConfig(kind="hiera", name="sam2_hiera_tiny", backbone_options={"adapter_dim": 256})
 

@@ -13,12 +13,12 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from sdtps.demo_config import read_demo_config
-from sdtps.keymaps import FORMAT, plan_for
+from sdtps.formats.demo_config import read_demo_config
+from sdtps.formats.keymaps import FORMAT, plan_for
+from sdtps.formats.plans import Hints, Plan
+from sdtps.formats.state_files import MAX_BYTES, SUFFIXES, StateFile, read_state_file
 from sdtps.messages import CheckpointError, Message
 from sdtps.model import LoadedModel, ModelConfig, ReidModel, build_model, pick_device
-from sdtps.plans import Hints, Plan
-from sdtps.state_files import MAX_BYTES, SUFFIXES, StateFile, read_state_file
 from sdtps.types import WeightsReport
 from sdtps.weights_report import absent_parts, compare, facts_of, group_counts, group_of
 

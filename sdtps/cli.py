@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sdtps import cli_data, weights_cli
 from sdtps.bundle import is_bundle, read_bundle
-from sdtps.commands import batch, bundle, figure, print_json, ranks, serve
+from sdtps.commands import batch, bundle, data, figure, print_json, ranks, serve, weights
 from sdtps.progress import progress_bar
 from sdtps.records import as_json
 
@@ -33,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("rgb", help="the RGB picture, or a bundle (.zip)")
     inspect.add_argument("nir", nargs="?")
     inspect.add_argument("tir", nargs="?")
-    weights_cli.add_sources(inspect)
+    weights.add_sources(inspect)
     inspect.add_argument("--camera", type=int, help="camera label, for weights with a camera embedding")
     for name in ("sparse-ratio", "aggr-ratio", "beta", "tau"):
         inspect.add_argument(f"--{name}", type=float, help="default: as in training where it is known")
@@ -43,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     for add in (figure.add_command, ranks.add_command, bundle.add_commands, batch.add_command, serve.add_command):
         add(commands)
 
-    weights_cli.add_command(commands)
+    weights.add_command(commands)
 
     synth = commands.add_parser("synth", help="write generated people in the RGBNT201 layout")
     synth.add_argument("--out", required=True, help="folder that will hold RGBNT201/")
@@ -66,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--resume", action="store_true", help="go on from the last checkpoint of the same recipe")
     train.set_defaults(run=_train)
 
-    cli_data.add_commands(commands)
+    data.add_commands(commands)
 
     faithfulness = commands.add_parser(
         "faithfulness", help="does the selection beat chance? a table, as in the model card"
@@ -92,7 +91,7 @@ def _inspect(options: argparse.Namespace) -> int:
     if is_bundle(options.rgb):
         analysis = read_bundle(options.rgb).analysis
     else:
-        model = weights_cli.the_source(options.sources).load()
+        model = weights.the_source(options.sources).load()
         names = ("sparse_ratio", "aggr_ratio", "beta", "tau", "variant")
         chosen = {name: value for name in names if (value := getattr(options, name)) is not None}
         settings = replace(model.settings, **chosen)
@@ -108,8 +107,8 @@ def _inspect(options: argparse.Namespace) -> int:
     for part in report.absent:
         print(f"{part}: not in this checkpoint")
     for m, trace in analysis.traces.items():
-        weights = trace.aggregation_weights
-        tokens = "aggregation not in this checkpoint" if weights is None else f"{len(weights)} aggregated tokens"
+        blend = trace.aggregation_weights
+        tokens = "aggregation not in this checkpoint" if blend is None else f"{len(blend)} aggregated tokens"
         print(f"{m.upper()}: keeps {trace.kept} of {analysis.grid.patches} patches, {tokens}")
         for r in range(analysis.grid.rows):
             row = trace.mask[r * analysis.grid.cols : (r + 1) * analysis.grid.cols]

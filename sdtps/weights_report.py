@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from sdtps.formats.plans import Plan
 from sdtps.model import ReidModel
-from sdtps.plans import Plan
 from sdtps.types import WeightsGroup
 
 GROUPS = (

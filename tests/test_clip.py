@@ -4,7 +4,7 @@ import timm
 import torch
 
 from sdtps.backbone import VitBackbone, create_backbone
-from sdtps.clip import clip_name, clip_to_timm, resize_position_table, timm_name
+from sdtps.formats.clip import clip_name, clip_to_timm, resize_position_table, timm_name
 from sdtps.types import Grid
 from tests.checkpoint_files import clip_forward, clip_shapes, random_state
 

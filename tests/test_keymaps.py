@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 import sdtps
 from sdtps.checkpoints import MismatchError, fetch_pretrained, load_checkpoint
-from sdtps.grid_guess import grid_of_table, possible_grids
+from sdtps.formats.grid_guess import grid_of_table, possible_grids
 from sdtps.types import Grid
 from tests import reference
 from tests.checkpoint_files import (

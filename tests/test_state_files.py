@@ -12,8 +12,8 @@ from safetensors.torch import save_file
 
 import sdtps
 from sdtps.checkpoints import load_checkpoint
-from sdtps.keymaps import FORMAT
-from sdtps.state_files import read_state_file
+from sdtps.formats.keymaps import FORMAT
+from sdtps.formats.state_files import read_state_file
 from tests.checkpoint_files import demo_shapes, random_state
 from tests.conftest import tiny_vit_config
 

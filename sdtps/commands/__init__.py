@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sdtps import weights_cli
 from sdtps.anonymous import hide
 from sdtps.bundle import is_bundle, read_bundle
+from sdtps.commands import weights
 from sdtps.inputs import Fit, prepare, read_triplet, read_wide
 from sdtps.model import LoadedModel
 from sdtps.panels import Pixels
@@ -33,7 +33,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 def add_model(parser: argparse.ArgumentParser, *, anonymous: bool = True) -> None:
     """Weights and where they run."""
-    weights_cli.add_sources(parser)
+    weights.add_sources(parser)
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     if anonymous:
         parser.add_argument(
@@ -56,7 +56,7 @@ def add_triplet(parser: argparse.ArgumentParser) -> None:
 
 def load(options: argparse.Namespace) -> LoadedModel:
     """The weights that the command line names."""
-    return weights_cli.the_source(options.sources).load(options.device)
+    return weights.the_source(options.sources).load(options.device)
 
 
 def settings_from(options: argparse.Namespace, base: Settings) -> Settings:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from sdtps import commands, weights_cli
+from sdtps import commands
 from sdtps.batch import Item, ResultFolder, Task, items_of, run_local, write_summary
 from sdtps.batch.cluster import run_ray
 from sdtps.batch.work import Result
+from sdtps.commands import weights
 from sdtps.datasets import open_dataset
 from sdtps.inputs import Fit
 
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             if options.engine == "ray":
                 failures = run_ray(
-                    weights_cli.the_source(options.sources),
+                    weights.the_source(options.sources),
                     str(model.device),
                     items,
                     task,

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sdtps.clip import clip_name, clip_to_timm, resize_position_table, timm_name
-from sdtps.grid_guess import possible_grids
+from sdtps.formats.clip import clip_name, clip_to_timm, resize_position_table, timm_name
+from sdtps.formats.grid_guess import possible_grids
 from sdtps.messages import CheckpointError, Message
 from sdtps.types import Grid
 

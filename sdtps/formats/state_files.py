@@ -1,7 +1,7 @@
 """Any checkpoint file → a flat dict of tensors, safely: nothing in the file is ever executed.
 
 What a file is, is told by its first bytes, not by its name. Pickles are read by torch's `weights_only` reader, archives
-of compiled models by `sdtps.torchscript_files`, and every size is checked before memory is taken for it.
+of compiled models by `sdtps.formats.torchscript_files`, and every size is checked before memory is taken for it.
 """
 
 import pickle
@@ -16,8 +16,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from sdtps.formats.torchscript_files import read_torchscript
 from sdtps.messages import CheckpointError
-from sdtps.torchscript_files import read_torchscript
 
 SUFFIXES = (".safetensors", ".pth", ".pt", ".bin")
 MAX_BYTES = 8 * 1024**3

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
-from sdtps.bodies import Body, clip_body, vit_body
-from sdtps.demo_config import DemoConfig
-from sdtps.grid_guess import PERSON, VEHICLE
+from sdtps.formats.bodies import Body, clip_body, vit_body
+from sdtps.formats.demo_config import DemoConfig
+from sdtps.formats.grid_guess import PERSON, VEHICLE
+from sdtps.formats.plans import Clue, Hints, Plan, choose_grid
+from sdtps.formats.state_files import StateFile
 from sdtps.messages import Message
 from sdtps.model import ModelConfig
-from sdtps.plans import Clue, Hints, Plan, choose_grid
-from sdtps.state_files import StateFile
 from sdtps.types import MODALITIES
 
 BASE = "BACKBONE.base."

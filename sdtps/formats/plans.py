@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from sdtps.bodies import Body
-from sdtps.demo_config import DemoConfig
-from sdtps.grid_guess import PERSON, VEHICLE, grid_of_table, possible_grids
+from sdtps.formats.bodies import Body
+from sdtps.formats.demo_config import DemoConfig
+from sdtps.formats.grid_guess import PERSON, VEHICLE, grid_of_table, possible_grids
 from sdtps.messages import CheckpointError, Message
 from sdtps.model import ModelConfig
 from sdtps.types import Grid

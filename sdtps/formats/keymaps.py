@@ -10,13 +10,13 @@ from typing import Any
 
 from timm.data.constants import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 
-from sdtps.bodies import Body, clip_body, vit_body
-from sdtps.demo_keymap import BASE, demo_plan
-from sdtps.grid_guess import PERSON
+from sdtps.formats.bodies import Body, clip_body, vit_body
+from sdtps.formats.demo_keymap import BASE, demo_plan
+from sdtps.formats.grid_guess import PERSON
+from sdtps.formats.plans import Hints, Plan, choose_grid
+from sdtps.formats.state_files import StateFile
 from sdtps.messages import CheckpointError, Message
 from sdtps.model import ModelConfig
-from sdtps.plans import Hints, Plan, choose_grid
-from sdtps.state_files import StateFile
 from sdtps.types import Grid, Settings
 
 FORMAT = "sdtps-lens/1"
