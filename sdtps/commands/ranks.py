@@ -16,7 +16,7 @@ from sdtps.progress import progress_bar
 from sdtps.retrieval import rank_list
 from sdtps.store import FeatureStore
 
-SHOWN_QUERIES = 3
+SHOWN_QUERIES = 2  # more would not fit on a page at ten results each
 EXAMPLES = """examples:
   python -m sdtps ranks data --out ranks.pdf
   python -m sdtps ranks data --out ranks.pdf --query 000258_cam1_0_02.jpg --query 000260_cam2_0_16.jpg --depth 8
