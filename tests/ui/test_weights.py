@@ -42,7 +42,7 @@ def app(app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     listed[4:4] = ["--config", str(folder / "vehicle.yml")]
     arguments = (*listed, "--allow-upload-weights", "--examples", str(app.examples), "--device", "cpu")
     with serving_app(*arguments) as url:
-        yield App(url, folder / "person.pth", folder / "vehicle.pth", folder / "fusion.pth", app.examples)
+        yield App(url, folder / "person.pth", folder / "vehicle.pth", folder / "fusion.pth", app.examples, {})
 
 
 def choose(page: Page, name: str) -> None:
