@@ -16,7 +16,12 @@ EPILOG = "Each command has its own --help. Exit codes: 0 done, 1 could not be do
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code: 0 done, 1 could not be done, 2 wrong usage."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, more = parser.parse_known_args(arguments)
+    if options.command == serve.NAME:
+        options.arguments = more  # they are app.py's
+    elif more:
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
     try:
         return int(options.run(options))
     except (ValueError, OSError, RuntimeError) as error:

@@ -1,6 +1,7 @@
 """The command line as a user types it: output, files and exit codes."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 
 from sdtps.checkpoints import sha256_of
 from sdtps.cli import main
+from sdtps.commands import serve
 from sdtps.evaluate import MISSING_TABLE
 from tests import trees
 from tests.checkpoint_files import demo_shapes, random_state
@@ -151,3 +153,17 @@ def test_rank_lists_are_drawn_from_a_folder(tmp_path, capsys, demo):
     assert main([*ask, "--query", "nobody.jpg"]) == 1
     assert "no query 'nobody.jpg'" in capsys.readouterr().err
     assert main(["ranks", str(folder), "--out", "ranks.doc"]) == 1
+
+
+def test_serve_hands_its_options_to_the_app(monkeypatch):
+    started = []
+    monkeypatch.setattr(serve.runpy, "run_path", lambda path, run_name: started.append((path, run_name, sys.argv[1:])))
+    monkeypatch.setattr(sys, "argv", ["sdtps"])
+    assert main(["serve", "--port", "8000", "--anonymous"]) == 0
+    assert started == [(str(serve.APP), "__main__", ["--port", "8000", "--anonymous"])]
+
+
+def test_other_commands_refuse_what_they_do_not_know(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["inspect", *TRIPLET, "--nonsense", "1"])
+    assert "unrecognized arguments: --nonsense 1" in capsys.readouterr().err

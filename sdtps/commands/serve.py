@@ -5,13 +5,13 @@ import runpy
 import sys
 from pathlib import Path
 
+NAME = "serve"
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
 
 def add_command(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Describe the command; its options are those of `app.py`."""
-    parser = subparsers.add_parser("serve", help="start the page; takes the options of app.py", add_help=False)
-    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    parser = subparsers.add_parser(NAME, help="start the page; takes the options of app.py", add_help=False)
     parser.set_defaults(run=run)
 
 
