@@ -167,3 +167,14 @@ def test_other_commands_refuse_what_they_do_not_know(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["inspect", *TRIPLET, "--nonsense", "1"])
     assert "unrecognized arguments: --nonsense 1" in capsys.readouterr().err
+
+
+def test_index_and_evaluate_as_json(tmp_path, capsys, demo):
+    folder = trees.rgbnt201(tmp_path / "people", ids=3)
+    more = ["--weights", str(demo), "--cache", str(tmp_path / "cache"), "--json"]
+    assert main(["index", str(folder), *more]) == 0
+    assert json.loads(capsys.readouterr().out) == {"test": {"triplets": 6, "left_out": []}}
+    assert main(["evaluate", str(folder), "--missing", *more]) == 0
+    retrieval = json.loads(capsys.readouterr().out)["retrieval"]
+    assert set(retrieval) == {"all", *MISSING_TABLE}
+    assert 0 < retrieval["all"]["mAP"] <= 1

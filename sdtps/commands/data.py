@@ -1,6 +1,7 @@
 """`python -m sdtps data | index | evaluate`: what is in a folder, its features, and how well it is retrieved."""
 
 import argparse
+import json
 from typing import TYPE_CHECKING, Any
 
 from sdtps.progress import progress_bar
@@ -40,6 +41,7 @@ def _add_feature_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beta", type=float, default=0.25)
     parser.add_argument("--variant", default="final")
     parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     parser.add_argument("--cache", help="folder for features (default: $SDTPS_CACHE or ~/.cache/sdtps-lens)")
 
 
@@ -65,11 +67,17 @@ def _index(options: argparse.Namespace) -> int:
 
     dataset = open_dataset(options.folder)
     features = _features(options, dataset)
+    outcome = {}
     for split in options.split or dict.fromkeys((dataset.query, dataset.gallery)):
         found = features(split, [frozenset()])[frozenset()]
+        outcome[split] = {"triplets": len(found.records), "left_out": [b.name for b in found.broken]}
+        if options.json:
+            continue
         print(f"{split}: {len(found.records)} triplets indexed, {found.features.shape[1]} numbers each")
         for broken in found.broken:
             print(f"  left out {broken.name}: {broken.why}")
+    if options.json:
+        print(json.dumps(outcome))
     return 0
 
 
@@ -81,6 +89,13 @@ def _evaluate(options: argparse.Namespace) -> int:
     if options.split:
         dataset = dataset.narrowed(options.split)
     results, queries = evaluate(dataset, _features(options, dataset), missing_table=options.missing)
+    if options.json:
+        scores = {
+            name or "all": {"mAP": r.mean_average_precision} | {f"rank_{k}": r.rank(k) for k in (1, 5, 10)}
+            for name, r in results.items()
+        }
+        print(json.dumps({"data": dataset.layout.name, "retrieval": scores}))
+        return 0
     whole = results[""]
     apart = dataset.layout.apart
     print(f"{dataset.layout.name}: query {dataset.query}, gallery {dataset.gallery}")
