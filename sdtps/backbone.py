@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from sdtps.types import MODALITIES, Grid
 
 HALF = (0.5, 0.5, 0.5)
+COLOURS = 15  # channels of `patch_colours`
+DARKEST = 0.02  # keeps the logarithm of black finite
 
 
 class Tokens(NamedTuple):
@@ -145,22 +147,42 @@ class AttentionPool(nn.Module):
         return (weights.unsqueeze(-1) * by_head).sum(1).flatten(1)
 
 
+def patch_colours(images: Tensor, grid: Grid) -> Tensor:
+    """(B, 3, H, W) images in 0 to 1 to (B, N, 15): mean, its logarithm, spread and edges of each patch, by channel.
+
+    A garment's colour survives a change of light as a ratio, which is a difference of logarithms.
+    """
+    size = (grid.rows, grid.cols)
+    mean = F.adaptive_avg_pool2d(images, size)
+    spread = (F.adaptive_avg_pool2d(images.square(), size) - mean.square()).clamp(min=0).sqrt()
+    across, down = images.diff(dim=3).abs(), images.diff(dim=2).abs()
+    edges = [F.adaptive_avg_pool2d(d, size) for d in (F.pad(across, (0, 1)), F.pad(down, (0, 0, 0, 1)))]
+    return torch.cat([mean, (mean + DARKEST).log(), spread, *edges], dim=1).flatten(2).transpose(1, 2)
+
+
 class Adapter(nn.Module):
     """One modality's way from trunk features to tokens: two linear layers that know the picture's mean and spread.
 
     Dark or bright, warm or cold are relative to the picture; the statistics say to what, at next to no cost.
+
+    Args:
+        width: D, channels of the trunk's features.
+        dim: C, channels of a token.
+        colours: channels after the trunk's that are taken as they are: normalising would forget how bright they were.
     """
 
-    def __init__(self, width: int, dim: int) -> None:
+    def __init__(self, width: int, dim: int, colours: int = 0) -> None:
         super().__init__()
+        self.widths = [width, colours]
         self.norm = nn.LayerNorm(width)
-        self.inner = nn.Linear(width, dim)
-        self.context = nn.Linear(2 * width, dim, bias=False)
+        self.inner = nn.Linear(width + colours, dim)
+        self.context = nn.Linear(2 * (width + colours), dim, bias=False)
         self.outer = nn.Linear(dim, dim)
 
     def forward(self, features: Tensor) -> Tensor:
-        """(B, N, D) to (B, N, C)."""
-        x = self.norm(features)
+        """(B, N, D + colours) to (B, N, C)."""
+        deep, colours = features.split(self.widths, dim=-1)
+        x = torch.cat([self.norm(deep), colours], dim=-1)
         statistics = torch.cat([x.mean(1), x.std(1)], dim=-1)  # (B, 2D)
         tokens: Tensor = self.outer(F.gelu(self.inner(x) + self.context(statistics).unsqueeze(1)))
         return tokens
@@ -170,7 +192,7 @@ class Stem(NamedTuple):
     """What the first blocks of a Hiera trunk leave behind; training caches it while they are frozen."""
 
     tokens: Tensor  # (B, rows, cols, D3) before the trainable blocks
-    skips: Tensor  # (B, N, D1 + D2) stages 1 and 2, averaged over each patch
+    skips: Tensor  # (B, N, D1 + D2 [+ 15]) stages 1 and 2, averaged over each patch, and its colours if asked for
 
 
 class HieraBackbone(Backbone):
@@ -187,6 +209,7 @@ class HieraBackbone(Backbone):
         adapter_dim: width of the tokens that leave; 0 leaves stage 3 as it is.
         pool_heads: heads of the attention pool.
         trainable_blocks: how many blocks at the end of stage 3 training on cached tokens may change.
+        colours: let the adapters also read each patch's colours, which the trunk, made to find outlines, gives up.
     """
 
     def __init__(
@@ -198,6 +221,7 @@ class HieraBackbone(Backbone):
         adapter_dim: int = 0,
         pool_heads: int = 8,
         trainable_blocks: int = 0,
+        colours: bool = False,
     ) -> None:
         super().__init__()
         if pool is Pool.CLASS:
@@ -214,8 +238,11 @@ class HieraBackbone(Backbone):
         self.grid = Grid(input_size[0] // 16, input_size[1] // 16)
         self.dim = adapter_dim or widths[2]
         self.mean, self.std = trunk.pretrained_cfg["mean"], trunk.pretrained_cfg["std"]
+        self.colours = COLOURS if colours else 0
         self.adapters = (
-            nn.ModuleDict({m: Adapter(sum(widths), adapter_dim) for m in MODALITIES}) if adapter_dim else None
+            nn.ModuleDict({m: Adapter(sum(widths), adapter_dim, self.colours) for m in MODALITIES})
+            if adapter_dim
+            else None
         )
         learned = pool is Pool.ATTENTION
         self.pools = nn.ModuleDict({m: AttentionPool(self.dim, pool_heads) for m in MODALITIES}) if learned else None
@@ -229,10 +256,13 @@ class HieraBackbone(Backbone):
             if i in self.early_ends:
                 onto_grid = F.adaptive_avg_pool2d(x.permute(0, 3, 1, 2), (self.grid.rows, self.grid.cols))
                 skips.append(onto_grid.flatten(2).transpose(1, 2))  # (B, N, D1 or D2)
+        if self.colours:
+            mean, std = (images.new_tensor(v)[:, None, None] for v in (self.mean, self.std))
+            skips.append(patch_colours(images * std + mean, self.grid))
         return Stem(x, torch.cat(skips, dim=-1))
 
     def finish(self, stem: Stem) -> Tensor:
-        """The remaining blocks: (B, N, D3), or (B, N, D3 + D1 + D2) where adapters read the early stages."""
+        """The remaining blocks: (B, N, D3), or (B, N, D3 + D1 + D2 [+ 15]) where adapters read the early stages."""
         tokens = self.trunk.blocks[self.frozen_blocks :](stem.tokens).flatten(1, 2)
         return tokens if self.adapters is None else torch.cat([tokens, stem.skips], dim=-1)
 

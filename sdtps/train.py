@@ -19,7 +19,7 @@ from tqdm import tqdm
 from sdtps.backbone import HieraBackbone
 from sdtps.checkpoints import save_checkpoint
 from sdtps.datasets import read_rgbnt201
-from sdtps.learn.losses import CosineCalibration, foreground_loss, identity_loss, maps_loss, token_loss
+from sdtps.learn.losses import CosineCalibration, contrast_loss, foreground_loss, identity_loss, maps_loss, token_loss
 from sdtps.learn.recipe import LossWeights, Phase, Recipe
 from sdtps.learn.sampling import PkSampler
 from sdtps.learn.sources import Batch, CachedTokens, FolderImages, Source
@@ -44,8 +44,9 @@ def open_source(recipe: Recipe, quiet: bool = False) -> Source:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     spec = recipe.synthetic
+    suffix = "-colours" if backbone.colours else ""
     for seed in tqdm(spec.seeds, desc="tokens", unit="world", disable=quiet):
-        path = folder / f"{seed}-{spec.ids}x{spec.views}-block{backbone.frozen_blocks}.npz"
+        path = folder / f"{seed}-{spec.ids}x{spec.views}-block{backbone.frozen_blocks}{suffix}.npz"
         if not path.exists():
             cache_synthetic(backbone, seed, spec.ids, spec.views).save(path)
         paths.append(path)
@@ -73,6 +74,7 @@ def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weig
     traces = net.sdtps(encoded.patches, encoded.global_vectors)
     predictions = net.predictions(encoded, traces).values()
     losses = {"identity": weight.identity * identity_loss(predictions, batch.pid, weight.cross_entropy)}
+    losses["contrast"] = weight.contrast * contrast_loss(net.test_feature(encoded, traces), batch.pid)
     if (patches := batch.patches) is not None:
         losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
         losses["token"] = weight.token * token_loss(encoded, batch.pid, patches.person)
@@ -140,7 +142,7 @@ class Trainer:
         with (self.out / "log.csv").open("a" if self.step else "w", newline="", buffering=1) as stream:
             log = csv.writer(stream)
             if not self.step:
-                log.writerow(["step", "seconds", "total", "identity", "foreground", "token", "maps"])
+                log.writerow(["step", "seconds", "total", "identity", "contrast", "foreground", "token", "maps"])
             for number, phase in enumerate(self.recipe.phases):
                 if self.step < first + phase.steps:
                     self._run_phase(phase, number, first, log)

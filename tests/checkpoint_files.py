@@ -3,8 +3,12 @@
 At full size the lists have exactly the tensors of the published models; tests mostly use narrow and shallow ones.
 """
 
+import numpy as np
 import torch
 import torch.nn.functional as F
+
+from sdtps.inputs import prepare, read_triplet
+from tests import reference
 
 MODALITIES = ("rgb", "nir", "tir")
 NORM = ("weight", "bias")
@@ -183,3 +187,31 @@ def reduced(w: dict[str, torch.Tensor], tokens: dict[str, torch.Tensor]) -> dict
         y = F.linear(both, w[f"{m}_reduce.1.weight"], w[f"{m}_reduce.1.bias"])
         vectors[m] = y * torch.sigmoid(1.702 * y)
     return vectors
+
+
+def saved(tmp_path, state, name="DeMobest.pth"):
+    path = tmp_path / name
+    torch.save(state, path)
+    return path
+
+
+def normalised(photos, size, mean=0.5, std=0.5):
+    """The photographs as the reference prepares them, (3, 1, 3, H, W)."""
+    pixels = prepare(read_triplet(*photos.values()), size).pixels
+    stack = np.stack([pixels[m] for m in ("rgb", "nir", "tir")]).astype(np.float32) / 255
+    return ((torch.from_numpy(stack) - torch.tensor(mean)) / torch.tensor(std)).permute(0, 3, 1, 2).unsqueeze(1)
+
+
+def direct_analysis(state, images, heads, settings, sie=None):
+    """Tokens by the plain forward pass, selection by the NumPy reference."""
+    base = {k.removeprefix("BACKBONE.base."): v for k, v in state.items() if k.startswith("BACKBONE.base.")}
+    run = (
+        (lambda x: vit_forward(base, x, heads)) if "cls_token" in base else lambda x: clip_forward(base, x, heads, sie)
+    )
+    tokens = {m: run(images[i]) for i, m in enumerate(("rgb", "nir", "tir"))}
+    vectors = reduced(state, tokens) if "rgb_reduce.1.weight" in state else {m: t[:, 0] for m, t in tokens.items()}
+    patches = {m: t[0, 1:].double().numpy() for m, t in tokens.items()}
+    vectors = {m: v[0].double().numpy() for m, v in vectors.items()}
+    weights = {k.removeprefix("sdtps."): v.double().numpy() for k, v in state.items() if k.startswith("sdtps.")}
+    ratios = (settings.sparse_ratio, settings.aggr_ratio, settings.beta)
+    return {m: reference.sample(patches, vectors, weights, m, "final", *ratios) for m in patches}, vectors

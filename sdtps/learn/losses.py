@@ -8,6 +8,7 @@ from torch import Tensor
 
 from sdtps.learn.recipe import LossWeights
 from sdtps.learn.sources import Patches
+from sdtps.masks import HALF
 from sdtps.model import Encoded, Prediction
 from sdtps.selection import gather_tokens
 from sdtps.trace import Trace
@@ -16,6 +17,7 @@ from sdtps.types import MODALITIES, Modality
 LABEL_SMOOTHING = 0.1
 OTHER_PEOPLE = 0.8  # how much of a foreground patch a bystander makes
 TOKEN_TEMPERATURE = 0.1
+CONTRAST_TEMPERATURE = 0.1
 ASKED_PATCHES = 32  # per picture and step; the others get their turn
 
 
@@ -36,6 +38,18 @@ def identity_loss(predictions: Iterable[Prediction], pid: Tensor, cross_entropy_
         for p in predictions
     ]
     return torch.stack(losses).sum()
+
+
+def contrast_loss(feature: Tensor, pid: Tensor) -> Tensor:
+    """How well each triplet's cosines find its person's other views among the batch; feature (B, D), pid (B,).
+
+    The mean over those views of -log softmax: supervised contrast, on the measure that ranks a gallery.
+    """
+    unit = F.normalize(feature, dim=-1)
+    itself = torch.eye(len(pid), dtype=torch.bool, device=pid.device)
+    log_share = (unit @ unit.T / CONTRAST_TEMPERATURE).masked_fill(itself, -torch.inf).log_softmax(1)
+    same = (pid[:, None] == pid[None]) & ~itself
+    return -log_share.masked_fill(~same, 0).sum(1).div(same.sum(1).clamp(min=1)).mean()
 
 
 def foreground_loss(traces: Mapping[str, Trace], person: Tensor, others: Tensor) -> Tensor:
@@ -90,17 +104,18 @@ def token_loss(encoded: Encoded, pid: Tensor, person: Tensor) -> Tensor:
 def maps_loss(
     traces: Mapping[str, Trace], patches: Patches, calibration: CosineCalibration, weight: LossWeights
 ) -> Tensor:
-    """Give self and cross maps a meaning of their own: what their modality, or the other one, sees of the person.
+    """Give self and cross maps a meaning of their own: what is typical of the person, what the other modality sees.
 
-    The target of a patch of modality m in the map towards modality o is the person's share of it, weighed by how much
-    the patch stands out in o. On the background it is 0, or in thermal a little for what is warm: warm ground resembles
-    a warm body more than a cold wall does.
+    The target of a patch is the person's share of it, weighed in the self map by its rank among the person's patches
+    by closeness to the person's mean colour, and in a cross map by its rank by how much it stands out in the other
+    modality. On the background it is 0, or in thermal a little for what is warm: warm ground resembles a warm body
+    more than a cold wall does.
 
     Args:
         traces: forward record.
         patches: what is known of them.
         calibration: cosine to logit.
-        weight: `emphasis` 0 asks for plain foreground, 1 for visibility alone; `others` and `warm_ground` are targets.
+        weight: `emphasis` 0 asks for plain foreground, 1 for ranks alone; `others` and `warm_ground` are targets.
     """
     losses = []
     for m in MODALITIES:
@@ -108,12 +123,23 @@ def maps_loss(
         if m is Modality.TIR and patches.warmth is not None:
             least = least.maximum(weight.warm_ground * patches.warmth)
         for i, o in enumerate(MODALITIES):
-            seen = 1 if patches.visible is None else 1 - weight.emphasis + weight.emphasis * patches.visible[i]
-            target = (patches.person * seen).maximum(least)
+            meaning = patches.typical if o is m else patches.visible
+            rank = 1 if meaning is None else rank_inside(meaning[i], patches.person)
+            target = (patches.person * (1 - weight.emphasis + weight.emphasis * rank)).maximum(least)
             cosine = traces[m].raw_self_attention if o is m else traces[m].raw_cross_attention[o]
             logits = calibration(cosine, int(o is not m))
             losses.append(_share(m, o) * F.binary_cross_entropy_with_logits(logits, target))
     return torch.stack(losses).sum()
+
+
+def rank_inside(values: Tensor, person: Tensor) -> Tensor:
+    """(B, N) values to their rank among the patches that are mostly person: 0 the least, 1 the greatest and the rest.
+
+    Ranks spread evenly whatever the light, so that every map has a whole scale inside the person.
+    """
+    inside = person >= HALF
+    place = values.masked_fill(~inside, torch.inf).argsort(1).argsort(1)  # (B, N); the outside comes last
+    return (place / (inside.sum(1, keepdim=True) - 1).clamp(min=1)).clamp(max=1)
 
 
 def _share(modality: Modality, other: Modality) -> float:

@@ -26,13 +26,15 @@ class Patches:
 
     Attributes:
         person, others: (B, N) share that the person, and that other people, cover.
-        visible: (M, B, N) how much it stands out in each modality, where known.
+        visible, typical: (M, B, N) how much it stands out in each modality, and how close it is there to the person's
+            mean colour, where known.
         warmth: (B, N) thermal brightness, where known.
     """
 
     person: Tensor
     others: Tensor
     visible: Tensor | None = None
+    typical: Tensor | None = None
     warmth: Tensor | None = None
 
 
@@ -114,8 +116,11 @@ class CachedTokens:
             torch.from_numpy(a[index[:, None], columns]).float().to(device)
             for a in (known.person, known.others, known.warmth)
         )
-        visible = torch.from_numpy(known.visible[index[:, None], :, columns]).float().permute(2, 0, 1)
-        return Patches(person, others, visible.to(device), warmth)
+        visible, typical = (
+            torch.from_numpy(a[index[:, None], :, columns]).float().permute(2, 0, 1).to(device)
+            for a in (known.visible, known.typical)
+        )
+        return Patches(person, others, visible, typical, warmth)
 
 
 def _at(array: NDArray[np.float16], index: NDArray[np.int64], columns: NDArray[np.int64]) -> Tensor:
