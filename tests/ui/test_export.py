@@ -65,6 +65,10 @@ def test_preview_follows_the_choices(open_page: OpenPage) -> None:
         """() => { const look = JSON.parse(document.querySelector('.lens-export img').dataset.for);
           return look.width === 'ieee-column' && !look.columns.includes('self'); }"""
     )
+    shown = page.locator(".lens-export img").evaluate(
+        "image => ({width: image.naturalWidth, height: image.naturalHeight})"
+    )
+    assert min(shown.values()) > 0, "a picture was drawn"
 
 
 def test_supplement_is_made_in_the_background_and_downloaded(open_page: OpenPage, tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ def test_the_flip_value_flips(open_page: OpenPage) -> None:
         "before => document.querySelector('[data-why=verdict]').textContent.split(' ')[0].toLowerCase() !== before",
         arg=before.lower(),
     )
+    assert panel.locator("[data-why=verdict]").inner_text().split(" ")[0] != before
 
 
 def test_click_a_token_and_see_the_patches_it_draws_from(app: App, open_page: OpenPage, model) -> None:
