@@ -140,9 +140,14 @@ class AttentionPool(nn.Module):
         self.heads = heads
         self.attend = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, heads))
 
+    def weights(self, patches: Tensor) -> Tensor:
+        """(B, N, C) to (B, N, H), each head's weights summing to 1 over the patches."""
+        weights: Tensor = self.attend(patches).softmax(dim=1)
+        return weights
+
     def forward(self, patches: Tensor) -> Tensor:
         """(B, N, C) to (B, C)."""
-        weights = self.attend(patches).softmax(dim=1)  # (B, N, H)
+        weights = self.weights(patches)
         by_head = patches.unflatten(-1, (self.heads, -1))  # (B, N, H, C/H)
         return (weights.unsqueeze(-1) * by_head).sum(1).flatten(1)
 

@@ -19,7 +19,16 @@ from tqdm import tqdm
 from sdtps.backbone import HieraBackbone
 from sdtps.checkpoints import save_checkpoint
 from sdtps.datasets import read_rgbnt201
-from sdtps.learn.losses import CosineCalibration, contrast_loss, foreground_loss, identity_loss, maps_loss, token_loss
+from sdtps.learn.losses import (
+    CosineCalibration,
+    contrast_loss,
+    focus_loss,
+    foreground_loss,
+    identity_loss,
+    maps_loss,
+    people_share,
+    token_loss,
+)
 from sdtps.learn.recipe import LossWeights, Phase, Recipe
 from sdtps.learn.sampling import PkSampler
 from sdtps.learn.sources import Batch, CachedTokens, FolderImages, Source
@@ -28,6 +37,7 @@ from sdtps.model import ReidModel, build_model, pick_device
 from sdtps.trunk import load_trunk
 
 Losses = dict[str, Tensor]
+LOSSES = ("identity", "contrast", "foreground", "focus", "token", "maps")  # in the log; those after contrast need masks
 
 
 def open_source(recipe: Recipe, quiet: bool = False) -> Source:
@@ -77,6 +87,7 @@ def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weig
     losses["contrast"] = weight.contrast * contrast_loss(net.test_feature(encoded, traces), batch.pid)
     if (patches := batch.patches) is not None:
         losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
+        losses["focus"] = weight.focus * focus_loss(net, encoded, people_share(patches.person, patches.others))
         losses["token"] = weight.token * token_loss(encoded, batch.pid, patches.person)
         losses["maps"] = weight.maps * maps_loss(traces, patches, calibration, weight)
     return losses
@@ -142,7 +153,9 @@ class Trainer:
         with (self.out / "log.csv").open("a" if self.step else "w", newline="", buffering=1) as stream:
             log = csv.writer(stream)
             if not self.step:
-                log.writerow(["step", "seconds", "total", "identity", "contrast", "foreground", "token", "maps"])
+                log.writerow(
+                    ["step", "seconds", "total", "identity", "contrast", "foreground", "focus", "token", "maps"]
+                )
             for number, phase in enumerate(self.recipe.phases):
                 if self.step < first + phase.steps:
                     self._run_phase(phase, number, first, log)

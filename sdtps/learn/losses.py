@@ -6,10 +6,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from sdtps.backbone import AttentionPool, HieraBackbone
 from sdtps.learn.recipe import LossWeights
 from sdtps.learn.sources import Patches
 from sdtps.masks import HALF
-from sdtps.model import Encoded, Prediction
+from sdtps.model import Encoded, Prediction, ReidModel
 from sdtps.selection import gather_tokens
 from sdtps.trace import Trace
 from sdtps.types import MODALITIES, Modality
@@ -52,13 +53,35 @@ def contrast_loss(feature: Tensor, pid: Tensor) -> Tensor:
     return -log_share.masked_fill(~same, 0).sum(1).div(same.sum(1).clamp(min=1)).mean()
 
 
+def people_share(person: Tensor, others: Tensor) -> Tensor:
+    """Share of people in each patch; a bystander makes somewhat less of one."""
+    return (person + OTHER_PEOPLE * others).clamp(0, 1)
+
+
 def foreground_loss(traces: Mapping[str, Trace], person: Tensor, others: Tensor) -> Tensor:
     """Binary cross-entropy of the predictor with the share of people in each patch; shares (B, N)."""
-    target = (person + OTHER_PEOPLE * others).clamp(0, 1)
+    target = people_share(person, others)
     losses = []
     for trace in traces.values():
         assert trace.predictor is not None
         losses.append(F.binary_cross_entropy(trace.predictor.clamp(1e-5, 1 - 1e-5), target))
+    return torch.stack(losses).mean()
+
+
+def focus_loss(net: ReidModel, encoded: Encoded, people: Tensor) -> Tensor:
+    """-log of the weight that pools and aggregation rows lay on people when every patch is there; people (B, N) shares.
+
+    A feature that looks past the street is the same in the next camera, and the same without the street's patches.
+    """
+    losses = []
+    for m in MODALITIES:
+        weights = []
+        pools = net.backbone.pools if isinstance(net.backbone, HieraBackbone) else None
+        if pools is not None and isinstance(pool := pools[m], AttentionPool):
+            weights.append(pool.weights(encoded.patches[m]).transpose(1, 2))  # (B, heads, N)
+        if (aggregation := getattr(net.sdtps, f"{m}_aggr")) is not None:
+            weights.append(aggregation.logits(encoded.patches[m]).softmax(dim=-1))  # (B, N_c, N)
+        losses += [-((w * people.unsqueeze(1)).sum(-1) + 1e-2).log().mean() for w in weights]
     return torch.stack(losses).mean()
 
 

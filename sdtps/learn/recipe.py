@@ -28,14 +28,15 @@ class Synthetic:
 class LossWeights:
     """Weights of the losses.
 
-    cross_entropy is inside identity; contrast judges the feature that is compared at test time; emphasis, others and
-    warm_ground shape the targets of the maps.
+    cross_entropy is inside identity; contrast judges the feature that is compared at test time; focus is for pools and
+    aggregation rows; emphasis, others and warm_ground shape the targets of the maps.
     """
 
     identity: float = 1.0
     cross_entropy: float = 0.5
     contrast: float = 0.0
     foreground: float = 4.0
+    focus: float = 0.0
     token: float = 0.5
     maps: float = 2.0
     emphasis: float = 0.65

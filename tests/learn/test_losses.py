@@ -7,15 +7,20 @@ import torch.nn.functional as F
 from sdtps.learn.losses import (
     CosineCalibration,
     batch_hard_triplet,
+    contrast_loss,
+    focus_loss,
     foreground_loss,
     identity_loss,
     maps_loss,
+    people_share,
+    rank_inside,
     token_loss,
 )
 from sdtps.learn.recipe import LossWeights
 from sdtps.learn.sources import Patches
-from sdtps.model import Encoded, Prediction
+from sdtps.model import Encoded, ModelConfig, Prediction, build_model
 from tests.conftest import random_tokens, shaken_module
+from tests.learn.test_training import TINY_HIERA
 
 
 def test_triplet_takes_the_hardest_pair_of_each_kind():
@@ -37,6 +42,53 @@ def test_identity_loss_adds_the_heads():
     torch.testing.assert_close(identity_loss([one, one], pid, 0.25), 2 * single)
     want = 0.25 * F.cross_entropy(one.logits, pid, label_smoothing=0.1) + batch_hard_triplet(one.feature, pid)
     torch.testing.assert_close(single, want)
+
+
+def test_contrast_is_the_mean_log_share_of_the_other_views():
+    feature = torch.tensor([[1.0, 0.0], [0.6, 0.8], [0.0, 2.0], [-1.0, 0.0]])
+    pid = torch.tensor([0, 0, 1, 1])
+    cosines = torch.tensor([[1, 0.6, 0, -1], [0.6, 1, 0.8, -0.6], [0, 0.8, 1, 0], [-1, -0.6, 0, 1]]) / 0.1
+    want = []
+    for i, mate in enumerate((1, 0, 3, 2)):
+        others = [j for j in range(4) if j != i]
+        want.append(torch.logsumexp(cosines[i, others], 0) - cosines[i, mate])
+    torch.testing.assert_close(contrast_loss(feature, pid), torch.stack(want).mean())
+    leaf = feature.clone().requires_grad_()
+    contrast_loss(leaf, pid).backward()
+    assert leaf.grad.isfinite().all()
+
+
+def test_rank_inside_spreads_over_the_person_only():
+    values = torch.tensor([[0.9, 0.1, 0.5, 0.0, 0.2]])
+    person = torch.tensor([[1.0, 0.8, 0.6, 0.2, 0.0]])
+    torch.testing.assert_close(rank_inside(values, person), torch.tensor([[1.0, 0.0, 0.5, 1.0, 1.0]]))
+
+
+def test_focus_falls_as_weights_move_to_people():
+    torch.manual_seed(0)
+    options = {"adapter_dim": 16, "timm_options": TINY_HIERA}
+    net = build_model(ModelConfig("hiera", "sam2_hiera_tiny", backbone_options=options))
+    tokens = torch.randn(2, 128, 16)
+    people = people_share(torch.zeros(2, 128), torch.zeros(2, 128))
+    people[:, :32] = 1
+    encoded = Encoded(dict.fromkeys(("rgb", "nir", "tir"), tokens), {})
+    step = torch.optim.Adam(net.parameters(), lr=0.02)
+    values = []
+    for _ in range(15):
+        loss = focus_loss(net, encoded, people)
+        values.append(loss.item())
+        step.zero_grad()
+        loss.backward()
+        step.step()
+    assert values[0] == pytest.approx(-math.log(0.26), abs=0.3), "at first, about a quarter of the weight is on people"
+    assert values[-1] < 0.8 * values[0]
+    assert focus_loss(net, encoded, torch.ones(2, 128)).item() == pytest.approx(-math.log(1.01), abs=1e-4)
+
+
+def test_bystanders_count_less():
+    torch.testing.assert_close(
+        people_share(torch.tensor([1.0, 0.5, 0.0]), torch.tensor([0.5, 0.0, 1.0])), torch.tensor([1.0, 0.5, 0.8])
+    )
 
 
 @pytest.fixture
@@ -88,14 +140,15 @@ def test_map_targets_are_zero_where_nobody_is(forward):
     assert maps_loss(traces, patches, says(0.0), LossWeights()) > 0.5
 
 
-def test_map_targets_follow_what_a_modality_sees(forward):
+def test_map_targets_follow_ranks_inside_the_person(forward):
     traces, *_ = forward
     weight = LossWeights(emphasis=1.0)
-    unseen = Patches(SOMEBODY, NOBODY, visible=torch.zeros(3, 4, 64))
-    only_rgb = Patches(SOMEBODY, NOBODY, visible=torch.stack([SOMEBODY, NOBODY, NOBODY]))
-    assert maps_loss(traces, unseen, says(-30.0), weight) < 1e-6
-    # RGB is one half of its own modality's maps and a quarter of the other two's: a third of all, at 30 each.
-    assert maps_loss(traces, only_rgb, says(-30.0), weight).item() == pytest.approx(10.0)
+    ramp = torch.linspace(0, 1, 64).expand(3, 4, 64)  # ranks from 0 to 1: a mean target of one half
+    plain = maps_loss(traces, Patches(SOMEBODY, NOBODY), says(-30.0), weight).item()
+    seen = maps_loss(traces, Patches(SOMEBODY, NOBODY, visible=ramp), says(-30.0), weight).item()
+    both = maps_loss(traces, Patches(SOMEBODY, NOBODY, visible=ramp, typical=ramp), says(-30.0), weight).item()
+    # Cross maps are one half of all and ask for what is visible; self maps are the other and ask for what is typical.
+    assert (plain, seen, both) == (pytest.approx(30), pytest.approx(22.5), pytest.approx(15))
 
 
 def test_without_visibility_the_target_is_the_person(forward):

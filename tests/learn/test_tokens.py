@@ -6,18 +6,20 @@ import torch
 
 from sdtps.backbone import create_backbone
 from sdtps.learn.sources import CachedTokens
-from sdtps.learn.tokens import TokenSet, cache_synthetic, patch_visibility, patch_warmth
+from sdtps.learn.tokens import TokenSet, cache_synthetic, patch_typicality, patch_visibility, patch_warmth
 from sdtps.masks import patch_share
 from sdtps.model import ModelConfig, build_model
 from sdtps.synth import sample
 from sdtps.types import Grid
 from tests.learn.test_training import TINY_HIERA
 
+OPTIONS = {"adapter_dim": 16, "colours": True, "timm_options": TINY_HIERA}
+
 
 @pytest.fixture(scope="module")
 def backbone():
     torch.manual_seed(0)
-    return create_backbone("hiera", "sam2_hiera_tiny", adapter_dim=16, timm_options=TINY_HIERA).eval()
+    return create_backbone("hiera", "sam2_hiera_tiny", **OPTIONS).eval()
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +51,13 @@ def test_visibility_is_the_distance_from_the_background():
     assert patch_visibility(picture, background, Grid(2, 2)).max() < 0.2
 
 
+def test_typicality_is_the_closeness_to_the_person():
+    picture = np.zeros((4, 4, 3), np.uint8)
+    picture[:2, :2], picture[:2, 2:], picture[2:, 2:] = 100, 150, 200
+    person = np.array([1, 0, 0, 1], np.float16)  # its mean is 150
+    np.testing.assert_allclose(patch_typicality(picture, person, Grid(2, 2)), [2 / 3, 1, 0, 2 / 3], atol=1e-3)
+
+
 def test_tokens_equal_the_stem_of_the_picture(backbone, tokens):
     shot = sample(1, 2, seed=4)
     pixels = torch.from_numpy(np.stack([shot.rgb, shot.nir, shot.tir])).permute(0, 3, 1, 2) / 255
@@ -73,9 +82,7 @@ def test_files_come_back_and_people_of_two_files_stay_apart(tokens, tmp_path):
 
 
 def test_chosen_patches_are_columns_of_all_patches(backbone, tokens):
-    net = build_model(
-        ModelConfig("hiera", "sam2_hiera_tiny", backbone_options={"adapter_dim": 16, "timm_options": TINY_HIERA})
-    )
+    net = build_model(ModelConfig("hiera", "sam2_hiera_tiny", backbone_options=OPTIONS))
     with torch.no_grad():
         source = CachedTokens(tokens, backbone.stem(torch.zeros(1, 3, 256, 128)))
     index, columns = np.array([0, 4]), np.array([[3, 100, 7], [127, 0, 64]])
@@ -86,9 +93,7 @@ def test_chosen_patches_are_columns_of_all_patches(backbone, tokens):
 
 
 def test_a_batch_matches_its_people(backbone, tokens):
-    net = build_model(
-        ModelConfig("hiera", "sam2_hiera_tiny", backbone_options={"adapter_dim": 16, "timm_options": TINY_HIERA})
-    ).train()
+    net = build_model(ModelConfig("hiera", "sam2_hiera_tiny", backbone_options=OPTIONS)).train()
     with torch.no_grad():
         source = CachedTokens(tokens, backbone.stem(torch.zeros(1, 3, 256, 128)), patches=128)
     batch = source.batch(net, np.array([2, 3]), np.random.default_rng(0), torch.device("cpu"))

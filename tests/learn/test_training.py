@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 import sdtps
 from sdtps.datasets import read_rgbnt201
 from sdtps.evaluate import evaluate_folder, extract
-from sdtps.learn.recipe import Phase, Recipe, Synthetic
+from sdtps.learn.recipe import LossWeights, Phase, Recipe, Synthetic
 from sdtps.model import ModelConfig
 from sdtps.synth import write_rgbnt201
 from sdtps.train import train
@@ -24,11 +24,12 @@ def small_recipe(folder, **changes) -> Recipe:
         model=ModelConfig(
             kind="hiera",
             name="sam2_hiera_tiny",
-            backbone_options={"adapter_dim": 64, "trainable_blocks": 1, "timm_options": TINY_HIERA},
+            backbone_options={"adapter_dim": 64, "colours": True, "trainable_blocks": 1, "timm_options": TINY_HIERA},
             aggregation_rows=128,
         ),
         out=str(folder / "run"),
         synthetic=Synthetic(seeds=(1, 2), ids=8, views=4, cache=str(folder / "tokens")),
+        loss=LossWeights(contrast=1.0, focus=0.5),
         phases=(Phase(300, lr=3e-3), Phase(20, lr=1e-3, backbone_lr=1e-4)),
         identities=8,
         views=4,
