@@ -3,11 +3,23 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from sdtps.bundle import is_bundle, read_bundle
-from sdtps.commands import batch, bundle, data, figure, print_json, ranks, serve, weights
+from sdtps.commands import (
+    add_model,
+    add_settings,
+    batch,
+    bundle,
+    data,
+    figure,
+    load,
+    print_json,
+    ranks,
+    serve,
+    settings_from,
+    weights,
+)
 from sdtps.progress import progress_bar
 from sdtps.records import as_json
 
@@ -39,9 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("tir", nargs="?")
     weights.add_sources(inspect)
     inspect.add_argument("--camera", type=int, help="camera label, for weights with a camera embedding")
-    for name in ("sparse-ratio", "aggr-ratio", "beta", "tau"):
-        inspect.add_argument(f"--{name}", type=float, help="default: as in training where it is known")
-    inspect.add_argument("--variant", help="default: the one the weights were made for")
+    add_settings(inspect)
     inspect.add_argument("--json", action="store_true", help="print every number as JSON")
     inspect.set_defaults(run=_inspect)
     for add in (figure.add_command, ranks.add_command, bundle.add_commands, batch.add_command, serve.add_command):
@@ -78,12 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     faithfulness.add_argument("folder", nargs="?", help="a data folder; the examples by default")
     faithfulness.add_argument("--split", help="of the folder (default: its query split)")
     faithfulness.add_argument("--limit", type=int, help="at most so many triplets of the folder")
-    faithfulness.add_argument("--weights", help="a checkpoint; the embedded model by default")
-    faithfulness.add_argument("--device", default="auto")
-    faithfulness.add_argument("--sparse-ratio", type=float, default=0.5)
-    faithfulness.add_argument("--aggr-ratio", type=float, default=0.4)
-    faithfulness.add_argument("--beta", type=float, default=0.25)
-    faithfulness.add_argument("--variant", default="final")
+    add_model(faithfulness, anonymous=False)
+    add_settings(faithfulness)
     faithfulness.add_argument("--orders", type=int, default=200, help="random orders behind each band")
     faithfulness.add_argument("--seed", type=int, default=0)
     faithfulness.set_defaults(run=_faithfulness)
@@ -97,9 +103,7 @@ def _inspect(options: argparse.Namespace) -> int:
         analysis = read_bundle(options.rgb).analysis
     else:
         model = weights.the_source(options.sources).load()
-        names = ("sparse_ratio", "aggr_ratio", "beta", "tau", "variant")
-        chosen = {name: value for name in names if (value := getattr(options, name)) is not None}
-        settings = replace(model.settings, **chosen)
+        settings = settings_from(options, model.settings)
         analysis = sdtps.analyse(model, options.rgb, options.nir, options.tir, settings, camera=options.camera)
     if options.json:
         print_json(as_json(analysis))
@@ -153,11 +157,10 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _faithfulness(options: argparse.Namespace) -> int:
-    import sdtps
     from sdtps.chance import example_cases, folder_cases, judge, table
 
-    model = sdtps.load_model(options.weights, options.device)
-    settings = sdtps.Settings(options.sparse_ratio, options.aggr_ratio, options.beta, variant=options.variant)
+    model = load(options)
+    settings = settings_from(options, model.settings)
     cases = folder_cases(options.folder, options.split)[: options.limit] if options.folder else example_cases()
     with progress_bar(len(cases)) as progress:
         found = judge(model, cases, settings, orders=options.orders, seed=options.seed, progress=progress)
