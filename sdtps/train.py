@@ -83,8 +83,10 @@ def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weig
     encoded = net.reduce(batch.tokens)
     traces = net.sdtps(encoded.patches, encoded.global_vectors)
     predictions = net.predictions(encoded, traces).values()
+    compared = [net.test_feature(encoded, traces), *(p.feature for p in predictions)]
     losses = {"identity": weight.identity * identity_loss(predictions, batch.pid, weight.cross_entropy)}
-    losses["contrast"] = weight.contrast * contrast_loss(net.test_feature(encoded, traces), batch.pid)
+    contrast = torch.stack([contrast_loss(feature, batch.pid) for feature in compared]).mean()
+    losses["contrast"] = weight.contrast * contrast
     if (patches := batch.patches) is not None:
         losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
         losses["focus"] = weight.focus * focus_loss(net, encoded, people_share(patches.person, patches.others))

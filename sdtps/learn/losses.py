@@ -127,11 +127,11 @@ def token_loss(encoded: Encoded, pid: Tensor, person: Tensor) -> Tensor:
 def maps_loss(
     traces: Mapping[str, Trace], patches: Patches, calibration: CosineCalibration, weight: LossWeights
 ) -> Tensor:
-    """Give self and cross maps a meaning of their own: what is typical of the person, what the other modality sees.
+    """Give self and cross maps a meaning of their own: what is typical of the person, what both modalities see.
 
     The target of a patch is the person's share of it, weighed in the self map by its rank among the person's patches
-    by closeness to the person's mean colour, and in a cross map by its rank by how much it stands out in the other
-    modality. On the background it is 0, or in thermal a little for what is warm: warm ground resembles a warm body
+    by closeness to the person's mean colour, and in a cross map by its rank by how much it stands out in both
+    modalities. On the background it is 0, or in thermal a little for what is warm: warm ground resembles a warm body
     more than a cold wall does.
 
     Args:
@@ -145,14 +145,22 @@ def maps_loss(
         least = weight.others * patches.others
         if m is Modality.TIR and patches.warmth is not None:
             least = least.maximum(weight.warm_ground * patches.warmth)
-        for i, o in enumerate(MODALITIES):
-            meaning = patches.typical if o is m else patches.visible
-            rank = 1 if meaning is None else rank_inside(meaning[i], patches.person)
+        for o in MODALITIES:
+            meaning = _meaning(patches, m, o)
+            rank = 1 if meaning is None else rank_inside(meaning, patches.person)
             target = (patches.person * (1 - weight.emphasis + weight.emphasis * rank)).maximum(least)
             cosine = traces[m].raw_self_attention if o is m else traces[m].raw_cross_attention[o]
             logits = calibration(cosine, int(o is not m))
             losses.append(_share(m, o) * F.binary_cross_entropy_with_logits(logits, target))
     return torch.stack(losses).sum()
+
+
+def _meaning(patches: Patches, modality: Modality, other: Modality) -> Tensor | None:
+    """(B, N) what a map ranks patches by, where it is known."""
+    i, o = (MODALITIES.index(m) for m in (modality, other))
+    if i == o:
+        return None if patches.typical is None else patches.typical[i]
+    return None if patches.visible is None else patches.visible[i] * patches.visible[o]
 
 
 def rank_inside(values: Tensor, person: Tensor) -> Tensor:

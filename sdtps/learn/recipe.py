@@ -28,7 +28,7 @@ class Synthetic:
 class LossWeights:
     """Weights of the losses.
 
-    cross_entropy is inside identity; contrast judges the feature that is compared at test time; focus is for pools and
+    cross_entropy is inside identity; contrast judges features as they are compared at test time; focus is for pools and
     aggregation rows; emphasis, others and warm_ground shape the targets of the maps.
     """
 

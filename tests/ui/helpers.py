@@ -92,3 +92,37 @@ def error_beside(page: Page, zone: str) -> str:
     message = page.locator(f"[data-error={zone}]")
     message.wait_for()
     return message.inner_text()
+
+
+def click_patch(page: Page, modality: str, row: int, col: int, panel: str = "score") -> None:
+    point_at(page, modality, panel, row, col)
+    page.mouse.down()
+    page.mouse.up()
+
+
+def explained(page: Page, **about: Any) -> Locator:
+    """The panel, once it is about this."""
+    page.wait_for_function(
+        """about => { const text = document.querySelector('.lens-why').dataset.about;
+          return text && Object.entries(about).every(([k, v]) => JSON.parse(text)[k] === v); }""",
+        arg=about,
+    )
+    return page.locator(".lens-why")
+
+
+def value_of(node: Locator) -> float:
+    """A number at full precision."""
+    return float(node.get_attribute("data-value") or "nan")
+
+
+def show(page: Page, view: str) -> None:
+    page.locator(f"[data-view={view}]").click()
+
+
+def wait_compared(page: Page, **settings: Any) -> None:
+    page.wait_for_function(
+        """expected => { const node = document.querySelector('[data-compared]');
+          const shown = node ? JSON.parse(node.dataset.compared) : {};
+          return node && Object.entries(expected).every(([k, v]) => shown[k] === v); }""",
+        arg=settings,
+    )

@@ -229,3 +229,17 @@ def test_rank_list(app: App, open_page: OpenPage) -> None:
     page.locator("[data-rank=use]").click()
     wait_for_settings(page, sparse_ratio=0.5)
     expect(page.locator("[data-rank=use]")).to_be_hidden()
+
+
+def test_compare_calls_a_record_by_its_name(open_page: OpenPage) -> None:
+    page = open_page()
+    open_folder(page)
+    page.locator(".lens-row-name-only").first.click()
+    name = chosen_name(page)
+    page.locator("[data-view=compare]").click()
+    page.locator("[data-compare=pin]").click()
+    slider(page, "beta").fill("0.4")
+    wait_for_settings(page, beta=0.4)
+    expect(page.locator(".lens-compare")).to_contain_text(f"A {name} · ")
+    expect(page.locator(".lens-compare")).to_contain_text(f"B {name} · ")
+    assert "own images" not in page.locator(".lens-compare").inner_text()

@@ -13,6 +13,7 @@ function makeBrowser(config, i18n, server, state, onChoose) {
   let facetsDue = false; // the menus belong to another split
   let restarting = false; // the rows here belong to another filter
   let current = null; // the record on screen, as the server describes it
+  const names = state.recordNames; // of all that were shown, by id
 
   const choice = (name, onchange) => h('select', { 'data-browse': name, 'data-t-aria': `browse.${name}`, onchange });
   const root = choice('root', () => { filter.root = Number(root.value); filter.split = config.roots[filter.root].first; restart(true); });
@@ -137,6 +138,7 @@ function makeBrowser(config, i18n, server, state, onChoose) {
       if (answer.error) askFacets();
       if (more || answer.error || state.record !== id) return;
       current = answer;
+      names.set(id, current.name);
       if (current.root !== null && (current.root !== filter.root || current.split !== filter.split)) {
         Object.assign(filter, { root: current.root, split: current.split, search: '' });
         search.value = '';

@@ -31,9 +31,10 @@ function makeCompareView(lens) {
     },
   );
 
-  function nameOf({ settings, weights, modalities }, exampleName) {
-    const example = lens.config.examples.find((e) => e.name === exampleName);
-    const picture = example ? example.title[i18n.language] || example.title.en : i18n.t('compare.own');
+  function nameOf({ settings, weights, modalities }, from) {
+    const example = lens.config.examples.find((e) => e.name === from.example);
+    const own = lens.state.recordNames.get(from.record) || i18n.t('compare.own');
+    const picture = example ? example.title[i18n.language] || example.title.en : own;
     const missing = MODALITIES.filter((m) => modalities[m].packed.missing).map((m) => `−${m.toUpperCase()}`);
     return [picture, ...missing, settings.variant, `ρ ${settings.sparse_ratio}`, `α ${settings.aggr_ratio}`, `β ${settings.beta}`,
       `τ ${settings.tau}`, weights.hash].join(' · ');
@@ -42,7 +43,7 @@ function makeCompareView(lens) {
   function pinNow() {
     const analysis = lens.current();
     if (!analysis || !state.key) return;
-    pinned = { key: state.key, settings: { ...analysis.settings }, analysis, example: state.example };
+    pinned = { key: state.key, settings: { ...analysis.settings }, analysis, from: { example: state.example, record: state.record } };
     answered = null;
     update(analysis);
   }
@@ -71,7 +72,7 @@ function makeCompareView(lens) {
       i18n.apply(rows);
       return;
     }
-    who.replaceChildren(h('b', {}, 'A '), nameOf(pinned.analysis, pinned.example), h('br'), h('b', {}, 'B '), nameOf(analysis, state.example));
+    who.replaceChildren(h('b', {}, 'A '), nameOf(pinned.analysis, pinned.from), h('br'), h('b', {}, 'B '), nameOf(analysis, state));
     if (!answered) return;
     if (answered.error) {
       const gone = answered.expired && answered.expired.length;

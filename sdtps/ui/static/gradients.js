@@ -15,11 +15,12 @@ function makeGradientsView(lens) {
   const chart = h('div.lens-norms');
   const maps = h('div.lens-gradient-maps');
   const status = h('span.lens-status', { 'aria-live': 'polite' });
+  const cancel = h('button.lens-button', { type: 'button', 'data-t': 'faith.cancel', 'data-gradient-cancel': '', hidden: true, onclick: () => job && job.cancel() });
   let source = 'triplet';
   let cosines = 'free';
   const toolbar = h('div.lens-toolbar', {},
     segmented('gradient.source', ['triplet', 'reference'], source, (value) => { source = value; draw(); }),
-    segmented('gradient.cosines', ['free', 'cut'], cosines, (value) => { cosines = value; draw(); }), status);
+    segmented('gradient.cosines', ['free', 'cut'], cosines, (value) => { cosines = value; draw(); }), status, cancel);
   const node = h('div.lens-split.lens-gradients', {}, story,
     h('section', { 'data-t-aria': 'view.gradients' }, toolbar, chart, maps));
   let found = null;
@@ -36,10 +37,13 @@ function makeGradientsView(lens) {
     asked = mine;
     if (job) job.cancel();
     job = runJob(lens.server, 'why.gradients', aboutShown(lens), () => {});
+    cancel.hidden = false;
     mark();
     const answer = await job.finished;
-    if (asked !== mine || answer.cancelled) return;
+    if (asked !== mine) return;
     job = null;
+    cancel.hidden = true;
+    if (answer.cancelled) { asked = null; status.textContent = i18n.t('faith.cancelled'); return; }
     if (answer.expired && answer.expired.length) { asked = null; lens.analyse(); return; }
     found = answer.error ? { error: answer.error } : { ...answer.result, about: mine };
     draw();

@@ -13,6 +13,7 @@ function runJob(server, task, request, onProgress) {
     if (stopped) server.ask('job.cancel', { job });
     for (;;) {
       const answer = (await server.ask('job.poll', { job })) || unreachable();
+      if (stopped) return { cancelled: true }; // also where the result was faster than the reader
       if (answer.error || answer.cancelled || answer.result !== undefined) return answer;
       onProgress(answer.done, answer.total);
       await new Promise((resolve) => { setTimeout(resolve, POLL_MILLISECONDS); });

@@ -19,6 +19,7 @@ function mountLens(root, config, server) {
     leaveOut: new Set(link.leaveOut),
     example: link.example,
     record: link.record,
+    recordNames: new Map(),
     sources: { rgb: null, nir: null, tir: null },
     photos: {},
     token: null,
