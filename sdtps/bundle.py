@@ -135,7 +135,7 @@ def read_bundle(source: str | os.PathLike[str] | bytes) -> Bundle:
 
 
 def _file(path: Path) -> bytes:
-    if not path.is_file():
+    if not os.path.isfile(path):  # false for names that no file can have, where pathlib would raise
         raise InputError("input.not_found", "There is no file {name!r}; check the path.", name=path.name)
     if path.stat().st_size > MAX_BYTES:
         raise _too_big()

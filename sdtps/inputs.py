@@ -221,6 +221,17 @@ def read_wide(source: Source, fit: Fit | str = Fit.STRETCH) -> Triplet:
     )
 
 
+def read_mask(source: str | os.PathLike[str] | bytes) -> Image.Image:
+    """A person mask as one channel of 8 bits; the limits are those of pictures."""
+    with _open(source) as image:
+        if image.width * image.height > MAX_PIXELS:
+            raise _too_many_pixels()
+        try:
+            return image.convert("L")
+        except Exception:  # as in `_decode`
+            raise _damaged() from None
+
+
 def prepare(triplet: Triplet, size: tuple[int, int]) -> Prepared:
     """The triplet at the model's (height, width)."""
     return Prepared(triplet.fitted(size))
@@ -232,7 +243,7 @@ def _open(source: str | os.PathLike[str] | bytes) -> Image.Image:
         stream, length, head = io.BytesIO(source), len(source), source[:512]
     else:
         path = Path(source)
-        if not path.is_file():
+        if not os.path.isfile(path):  # false for names that no file can have, where pathlib would raise
             raise InputError("input.not_found", "There is no file {name!r}; check the path.", name=path.name)
         try:
             length = path.stat().st_size

@@ -66,7 +66,7 @@ def _upright(image: Image.Image, notes: list[Message]) -> Image.Image:
 
 def _on_grey(image: Image.Image, notes: list[Message]) -> Image.Image:
     """An RGBA image without its alpha; strip by strip, because whole copies of a large one would fill the memory."""
-    if image.getextrema()[3][0] == 255:  # type: ignore[index]
+    if image.getchannel("A").getextrema()[0] == 255:
         return image
     notes.append(Message("input.alpha", "Transparent areas were filled with mid-grey."))
     canvas = Image.new("RGB", image.size)

@@ -37,7 +37,7 @@ def end_of(work: Callable[[], Any]) -> tuple[str, str]:
 
 
 def read(kind: str, name: str, content: bytes, folder: Path) -> tuple[str, str]:
-    """What Python does with a file; checkpoints and configurations are read from a folder."""
+    """What Python does with a file that is not a picture; checkpoints and configurations are read from a folder."""
     if kind == "picture":
         return end_of(lambda: read_picture(content))
     if kind == "bundle":

@@ -45,7 +45,7 @@ def grey_page(width: int, height: int, data: int) -> dict[int, tuple[int, int, i
 
 
 def tiff(width: int, height: int, *, following: int = 0, data: int = 8) -> bytes:
-    """A little-endian TIFF of one grey page; its strip is not there unless `data` is 8, where the tags themselves are."""
+    """A little-endian TIFF of one grey page, whose strip is not there."""
     return b"II*\0" + struct.pack("<I", 8) + ifd(grey_page(width, height, data), following)
 
 
