@@ -132,7 +132,7 @@ def test_a_batch_keeps_what_is_done_and_goes_on(loaded, tmp_path, monkeypatch, c
 @pytest.mark.parametrize("name", ["figure", "bundle", "supplement"])
 def test_a_full_disk_leaves_the_old_file(name, loaded, picture, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr("sdtps.ui.supplement.PLANS", (((), (), ()),))
-    monkeypatch.setattr("sdtps.ui.supplement.RATIO_STEP", 0.5)
+    monkeypatch.setattr("sdtps.ui.supplement.RATIO_STEP", 0.19)
     out = tmp_path / {"figure": "a.svg", "bundle": "a.zip", "supplement": "a.html"}[name]
     out.write_text("old")
     look = [] if name == "supplement" else ["--columns", "kept"]

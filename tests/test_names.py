@@ -107,7 +107,7 @@ def test_a_figure_with_such_a_name_is_sound(named) -> None:
 
 def test_a_supplement_with_such_a_name_runs_nothing(named, monkeypatch) -> None:
     monkeypatch.setattr("sdtps.ui.supplement.PLANS", (((), (), ()),))
-    monkeypatch.setattr("sdtps.ui.supplement.RATIO_STEP", 0.5)
+    monkeypatch.setattr("sdtps.ui.supplement.RATIO_STEP", 0.19)
     tags = Tags(write_supplement(*named))
     assert [a for tag, a in tags.found if tag == "img" or "onerror" in a] == []
     assert [tag for tag, _ in tags.found].count("script") == 2

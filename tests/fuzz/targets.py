@@ -160,7 +160,7 @@ def _workbench() -> Workbench:
 
 
 FIELDS = ("key", "settings", "look", "format", "dpi", "id", "job", "root", "split", "start", "count", "search",
-          "length", "patch", "modality", "token", "pictures", "fit", "leave_out", "weights", "against", "gallery")  # fmt: skip
+          "length", "patch", "modality", "token", "pictures", "fit", "leave_out", "weights", "against")  # fmt: skip
 REQUESTS = st.tuples(
     st.sampled_from(("ask", "decide", "analyse", "stage", "open_bundle")),
     st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6) | JSON,
