@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif more:
         parser.error(f"unrecognized arguments: {' '.join(more)}")
     try:
-        return int(options.run(options))
+        with warnings.catch_warnings():
+            if not sys.warnoptions:  # libraries warn of odd files in their own terms; ours are the sentences
+                warnings.simplefilter("ignore")
+            return int(options.run(options))
     except Exception as error:
         print(f"sdtps: {_sentence(error)}", file=sys.stderr)
         if os.environ.get(TRACEBACK):
