@@ -19,14 +19,17 @@ ROOT = Path(__file__).resolve().parents[2]
 CLOSE = 2.5  # mean difference of two pictures, of 255: what a JPEG may lose
 NAMES = [f"{kind} {case.name}" for kind, case in ALL]
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+pytestmark = [
+    pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc"),
+    pytest.mark.timeout(900),  # the first test waits for the whole corpus, on a machine that may be busy
+]
 
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, dict[str, Any]]:
     """How each file ended, in a process of its own whose memory is limited."""
     command = [sys.executable, "-W", "ignore", "-m", "tests.hostile.memory"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=840, check=False)
     assert done.returncode == 0, done.stderr
     return dict(zip(NAMES, json.loads(done.stdout), strict=True))
 
