@@ -6,7 +6,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench screenshots browser clean
+.PHONY: help run test lint bench fuzz screenshots browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -25,6 +25,9 @@ lint: $(DEV_STAMP) ## Ruff and the type checker
 
 bench: $(DEV_STAMP) ## Speed as ratios in one run
 	$(BIN)/python -m benchmarks $(ARGS)
+
+fuzz: $(DEV_STAMP) ## Random files and requests for some seconds each; ARGS="--seconds 60 --seed 1"
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 screenshots: $(DEV_STAMP) browser ## Take the README's pictures
 	$(BIN)/python scripts/screenshots.py

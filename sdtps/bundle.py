@@ -17,7 +17,7 @@ from PIL import Image
 from sdtps import records
 from sdtps.figure import FigureOptions, grid_figure
 from sdtps.inputs import Prepared, read_picture
-from sdtps.messages import InputError
+from sdtps.messages import InputError, plain
 from sdtps.panels import Pixels
 from sdtps.types import MODALITIES, Analysis
 
@@ -27,6 +27,8 @@ MANIFEST, MAPS, README = "manifest.json", "maps.npz", "README.txt"
 FIGURES = ("figure.pdf", "figure.png")
 MAX_BYTES = 64 * 2**20  # of the zip, and of what comes out of it
 MAX_MEMBERS = 64
+MANIFEST_BYTES = 4 * 2**20  # as lists and names it takes twenty times that
+CENTRAL_HEADER = b"PK\x01\x02"  # one for each member
 PACKAGES = ("torch", "timm", "numpy", "pillow", "matplotlib")
 STAMP = (2000, 1, 1, 0, 0, 0)  # the same analysis is the same file
 
@@ -110,21 +112,20 @@ def read_bundle(source: str | os.PathLike[str] | bytes) -> Bundle:
     content = source if isinstance(source, bytes) else _file(Path(source))
     if len(content) > MAX_BYTES:
         raise _too_big()
+    # The reader would list a million members before their number could be asked for.
+    if content.count(CENTRAL_HEADER) > MAX_MEMBERS + records.MAX_ARRAYS:
+        raise _too_big()
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = {m.filename: m for m in archive.infolist()}
-            if len(members) > MAX_MEMBERS or sum(m.file_size for m in members.values()) > MAX_BYTES:
-                raise _too_big()
-            if MANIFEST not in members:
-                raise _not_a_bundle()
-            manifest = json.loads(_read(archive, MANIFEST))
-            _check_schema(manifest)
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        raise _not_a_bundle() from None
+    try:
+        with archive:
+            manifest = _manifest(archive)
             arrays = records.unpack_npz(_read(archive, MAPS))
             analysis = records.analysis_from(arrays, manifest)
             pixels = {str(m): _pixels(archive, manifest["inputs"].get(m)) for m in MODALITIES}
-    except zipfile.BadZipFile:
-        raise _not_a_bundle() from None
-    except (KeyError, TypeError, ValueError, AttributeError, OSError, RuntimeError, NotImplementedError) as error:
+    except Exception as error:  # zip, JSON, array and picture readers raise whatever they meet first
         if isinstance(error, InputError) and error.message.code.startswith("bundle."):
             raise
         raise records.refuse_damaged("The bundle") from None
@@ -134,23 +135,30 @@ def read_bundle(source: str | os.PathLike[str] | bytes) -> Bundle:
 
 
 def _file(path: Path) -> bytes:
-    if not path.is_file():
+    if not os.path.isfile(path):  # false for names that no file can have, where pathlib would raise
         raise InputError("input.not_found", "There is no file {name!r}; check the path.", name=path.name)
     if path.stat().st_size > MAX_BYTES:
         raise _too_big()
     return path.read_bytes()
 
 
-def _read(archive: zipfile.ZipFile, name: str) -> bytes:
+def _read(archive: zipfile.ZipFile, name: str, limit: int = MAX_BYTES) -> bytes:
     """A member by its documented name, and no more of it than the limit, whatever its header promised."""
     with archive.open(name) as stream:
-        content = stream.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
+        content = stream.read(limit + 1)
+    if len(content) > limit:
         raise _too_big()
     return content
 
 
-def _check_schema(manifest: Any) -> None:
+def _manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """The facts, of a bundle that this version knows and that is not too large to unfold."""
+    members = archive.infolist()
+    if len(members) > MAX_MEMBERS or sum(m.file_size for m in members) > MAX_BYTES:
+        raise _too_big()
+    if MANIFEST not in archive.namelist():
+        raise _not_a_bundle()
+    manifest: Any = json.loads(_read(archive, MANIFEST, MANIFEST_BYTES))
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND or not isinstance(manifest.get("schema"), int):
         raise _not_a_bundle()
     if manifest["schema"] > SCHEMA:
@@ -160,6 +168,10 @@ def _check_schema(manifest: Any) -> None:
             theirs=manifest["schema"],
             ours=SCHEMA,
         )
+    sources = manifest.get("sources", {})
+    if not isinstance(sources, dict) or not all(isinstance(name, str) for name in sources.values()):
+        raise records.refuse_damaged("The bundle")
+    return manifest | {"sources": {m: plain(name) for m, name in sources.items()}}
 
 
 def _pixels(archive: zipfile.ZipFile, name: str | None) -> Pixels | None:

@@ -17,7 +17,7 @@ from sdtps.formats.demo_config import read_demo_config
 from sdtps.formats.keymaps import FORMAT, plan_for
 from sdtps.formats.plans import Hints, Plan
 from sdtps.formats.state_files import MAX_BYTES, SUFFIXES, StateFile, read_state_file
-from sdtps.messages import CheckpointError, Message
+from sdtps.messages import CheckpointError, Message, plain
 from sdtps.model import LoadedModel, ModelConfig, ReidModel, build_model, pick_device
 from sdtps.types import WeightsReport
 from sdtps.weights_report import absent_parts, compare, facts_of, group_counts, group_of
@@ -46,7 +46,7 @@ class WeightsSource:
     @property
     def name(self) -> str:
         """What to call it before it is loaded."""
-        return str(self.path) if str(self.path).startswith(TIMM) else Path(self.path).name
+        return plain(str(self.path) if str(self.path).startswith(TIMM) else Path(self.path).name)
 
     def but(self, **changes: Any) -> "WeightsSource":
         """The same with some changes."""
@@ -135,9 +135,17 @@ def load_checkpoint(
         path = Path(source)
         file = read_state_file(path, limit)
         folder, digest = "/".join(path.resolve().parent.parts[-2:]), sha256_of(path)
-    plan = plan_for(file, Hints(size, training, folder))
-    _check_values(file.name, plan)
-    net, report, mismatches = _build(file, plan, digest, training.settings if training else {})
+    try:
+        plan = plan_for(file, Hints(size, training, folder))
+        _check_values(file.name, plan)
+        net, report, mismatches = _build(file, plan, digest, training.settings if training else {})
+    except (TypeError, IndexError, KeyError, AttributeError) as error:  # shapes that nobody foresaw
+        raise CheckpointError(
+            "weights.layout",
+            "{name!r} is not a ViT that can be read here: {tensor} is absent or has an unknown shape.",
+            name=file.name,
+            tensor=f"a tensor ({type(error).__name__})",
+        ) from None
     if mismatches and not insist:
         raise MismatchError(report, mismatches)
     return net, report

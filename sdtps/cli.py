@@ -1,10 +1,13 @@
 """`python -m sdtps COMMAND`: what the page does, and what only a terminal needs."""
 
 import argparse
+import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from sdtps import faults
 from sdtps.bundle import is_bundle, read_bundle
 from sdtps.commands import (
     add_model,
@@ -20,9 +23,12 @@ from sdtps.commands import (
     settings_from,
     weights,
 )
+from sdtps.messages import plain
 from sdtps.progress import progress_bar
 from sdtps.records import as_json
 
+TRACEBACK = "SDTPS_TRACEBACK"
+LONGEST_SENTENCE = 2000
 EPILOG = "Each command has its own --help. Exit codes: 0 done, 1 could not be done, 2 wrong usage."
 
 
@@ -35,10 +41,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif more:
         parser.error(f"unrecognized arguments: {' '.join(more)}")
     try:
-        return int(options.run(options))
-    except (ValueError, OSError, RuntimeError) as error:
-        print(f"sdtps: {error}", file=sys.stderr)
+        with warnings.catch_warnings():
+            if not sys.warnoptions:  # libraries warn of odd files in their own terms; ours are the sentences
+                warnings.simplefilter("ignore")
+            return int(options.run(options))
+    except Exception as error:
+        print(f"sdtps: {_sentence(error)}", file=sys.stderr)
+        if os.environ.get(TRACEBACK):
+            raise
         return 1
+
+
+def _sentence(error: Exception) -> str:
+    """One line for a person; our own errors say it themselves, and what is none of them is called by its name."""
+    message = faults.sentence(error)
+    if message.code not in ("server.failed", "disk.unwritable"):
+        return message
+    if isinstance(error, OSError) and error.strerror:
+        return plain(f"{error.strerror}: {error.filename}" if error.filename else error.strerror)
+    if type(error) in (ValueError, FileNotFoundError, RuntimeError, OSError) and str(error):
+        return plain(str(error), LONGEST_SENTENCE)
+    kind = type(error).__name__
+    return f"This could not be finished ({kind}); set {TRACEBACK}=1 to see where it happened, and report it."
 
 
 def _parser() -> argparse.ArgumentParser:

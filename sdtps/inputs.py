@@ -7,6 +7,7 @@ way (rotated, scaled, filled) is said in the picture's notes.
 import hashlib
 import io
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,6 +29,7 @@ from sdtps.types import MODALITIES
 MAX_BYTES = 20 * 1024 * 1024
 MAX_PIXELS = 40_000_000
 FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP")
+SIGNATURE = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|II\*\0|MM\0\*|RIFF....WEBP", re.DOTALL)
 PHONE_FORMAT = "MPO"  # a JPEG with further pictures behind the photograph
 WIDE_MIN_ASPECT = 1.0
 ASPECT_TOLERANCE = 1.25
@@ -219,6 +221,17 @@ def read_wide(source: Source, fit: Fit | str = Fit.STRETCH) -> Triplet:
     )
 
 
+def read_mask(source: str | os.PathLike[str] | bytes) -> Image.Image:
+    """A person mask as one channel of 8 bits; the limits are those of pictures."""
+    with _open(source) as image:
+        if image.width * image.height > MAX_PIXELS:
+            raise _too_many_pixels()
+        try:
+            return image.convert("L")
+        except Exception:  # as in `_decode`
+            raise _damaged() from None
+
+
 def prepare(triplet: Triplet, size: tuple[int, int]) -> Prepared:
     """The triplet at the model's (height, width)."""
     return Prepared(triplet.fitted(size))
@@ -230,7 +243,7 @@ def _open(source: str | os.PathLike[str] | bytes) -> Image.Image:
         stream, length, head = io.BytesIO(source), len(source), source[:512]
     else:
         path = Path(source)
-        if not path.is_file():
+        if not os.path.isfile(path):  # false for names that no file can have, where pathlib would raise
             raise InputError("input.not_found", "There is no file {name!r}; check the path.", name=path.name)
         try:
             length = path.stat().st_size
@@ -257,6 +270,8 @@ def _open(source: str | os.PathLike[str] | bytes) -> Image.Image:
             raise InputError("input.svg", "SVG drawings are not supported; save it as a PNG first.") from None
         if head[:4] == b"GIF8":
             raise InputError("input.gif", "GIF is not supported; save one frame as a PNG first.") from None
+        if SIGNATURE.match(head):
+            raise _damaged() from None
         raise InputError("input.not_image", "The file is not a PNG, JPEG, TIFF, BMP or WebP image.") from None
 
 
@@ -264,11 +279,8 @@ def _decode(image: Image.Image) -> tuple[px.Pixels, list[Message]]:
     if image.width * image.height > MAX_PIXELS:
         raise _too_many_pixels()
     try:
-        frames = getattr(image, "n_frames", 1)
-        if frames > 1 and image.format != PHONE_FORMAT:
-            raise InputError(
-                "input.animated", "The image holds {frames} frames; save one frame as a PNG first.", frames=frames
-            )
+        if image.format != PHONE_FORMAT and _has_second_frame(image):
+            raise InputError("input.animated", "The image holds several frames; save one frame as a PNG first.")
         image.load()
         return px.from_image(image)
     except InputError:
@@ -276,7 +288,22 @@ def _decode(image: Image.Image) -> tuple[px.Pixels, list[Message]]:
     except Image.DecompressionBombError:
         raise _too_many_pixels() from None
     except Exception:  # decoders raise OSError, SyntaxError, struct.error, zlib.error, EOFError, ... on damaged files
-        raise InputError("input.damaged", "The image is damaged or cut off; save or copy it again.") from None
+        raise _damaged() from None
+
+
+def _has_second_frame(image: Image.Image) -> bool:
+    """Pillow's own count would walk through every page of a TIFF, which can take minutes."""
+    if image.tell() > 0:
+        return True
+    try:
+        image.seek(1)
+    except EOFError:
+        return False
+    return True
+
+
+def _damaged() -> InputError:
+    return InputError("input.damaged", "The image is damaged or cut off; save or copy it again.")
 
 
 def _too_many_pixels() -> InputError:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sdtps.inputs import Fit, fit_image
+from sdtps.inputs import Fit, fit_image, read_mask
 from sdtps.types import FloatArray, Grid
 
 HALF = 0.5
@@ -24,8 +24,7 @@ def people_share(
     mask: str | os.PathLike[str], size: tuple[int, int], grid: Grid, fit: Fit | str = Fit.STRETCH
 ) -> FloatArray:
     """(N,) share of each patch that people cover, for a mask fitted to the model's size like its picture."""
-    with Image.open(mask) as image:
-        fitted: NDArray[Any] = np.asarray(fit_image(image.convert("L"), size, Fit(fit), Image.Resampling.NEAREST, 0))
+    fitted: NDArray[Any] = np.asarray(fit_image(read_mask(mask), size, Fit(fit), Image.Resampling.NEAREST, 0))
     return patch_share(fitted > PEOPLE, grid).astype(np.float32)
 
 

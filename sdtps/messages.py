@@ -2,6 +2,18 @@
 
 from typing import Any
 
+LONGEST = 400  # characters of a name or a value inside a sentence
+
+
+def plain(text: str, longest: int = LONGEST) -> str:
+    """One line of printable text: names of files, and names inside files, may hold anything at any length.
+
+    Control characters could command a terminal, and marks of writing direction could turn a sentence around.
+    """
+    if len(text) > longest:
+        text = f"{text[: longest // 2]}…{text[-(longest // 2) :]}"
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
 
 class Message(str):
     """A sentence, usable wherever a string is.
@@ -16,7 +28,8 @@ class Message(str):
     values: dict[str, Any]
 
     def __new__(cls, code: str, template: str, **values: Any) -> "Message":
-        """Fill the template."""
+        """Fill the template; texts among the values become one printable line."""
+        values = {k: plain(v) if type(v) is str else v for k, v in values.items()}  # a nested sentence is plain already
         message = super().__new__(cls, template.format(**values))
         message.code = code
         message.values = values
@@ -29,7 +42,7 @@ class Message(str):
     @classmethod
     def restored(cls, code: str, text: str, values: dict[str, Any]) -> "Message":
         """A sentence that was written down before, with the text it had."""
-        message = super().__new__(cls, text)
+        message = super().__new__(cls, plain(text, LONGEST * 5))
         message.code, message.values = code, values
         return message
 

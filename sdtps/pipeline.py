@@ -18,7 +18,7 @@ from torch import Tensor
 
 from sdtps.cache import ByteLru
 from sdtps.inputs import Fit, Prepared, Source, Triplet, prepare, read_triplet
-from sdtps.messages import Message
+from sdtps.messages import InputError, Message
 from sdtps.model import Encoded, LoadedModel
 from sdtps.selection import gumbel_noise, selection_frequency, soft_decision
 from sdtps.trace import Branch, Evidence, Trace
@@ -97,6 +97,8 @@ def _forward(model: LoadedModel, images: Tensor, camera: Tensor | None, key: tup
     with model.autocast():
         encoded = model.net.encode(images, camera)
     encoded = Encoded(*({m: t.float().cpu() for m, t in part.items()} for part in encoded))
+    if not all(bool(t.isfinite().all()) for part in encoded for t in part.values()):
+        raise InputError("model.nan", "These weights compute no finite numbers for this triplet; they may be damaged.")
     found = []
     for i in range(images.shape[1]):
         one = Encoded(*({m: t[i : i + 1] for m, t in part.items()} for part in encoded))

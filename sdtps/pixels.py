@@ -9,6 +9,8 @@ from sdtps.messages import InputError, Message
 MAX_SIDE = 2048
 MIN_SIDE = 8
 PERCENTILES = (0.5, 99.5)
+STRIP = 256  # rows that are worked on at once
+ORIENTATION = 0x0112
 FILL = (128, 128, 128)  # mid-grey: what a missing modality looks like to the model
 
 Pixels = NDArray[np.uint8]
@@ -17,18 +19,12 @@ Pixels = NDArray[np.uint8]
 def from_image(image: Image.Image) -> tuple[Pixels, list[Message]]:
     """A loaded PIL image to (H, W, 3) pixels."""
     notes: list[Message] = []
-    upright = ImageOps.exif_transpose(image)
-    if upright.size != image.size or upright.getexif().get(0x0112, 1) != image.getexif().get(0x0112, 1):
-        notes.append(Message("input.rotated", "The image was turned upright as its EXIF tag says."))
+    upright = _upright(image, notes)
     if upright.mode.startswith("I") or upright.mode == "F":
-        return _finish(_stretch_contrast(np.asarray(upright, dtype=np.float32), notes), notes)
+        return _finish(Image.fromarray(_stretch_contrast(np.asarray(upright, dtype=np.float32), notes)), notes)
     if upright.mode in ("LA", "RGBA", "PA", "La", "RGBa") or "transparency" in upright.info:
-        rgba = upright.convert("RGBA")
-        if np.asarray(rgba)[..., 3].min() < 255:
-            rgba = Image.alpha_composite(Image.new("RGBA", rgba.size, (*FILL, 255)), rgba)
-            notes.append(Message("input.alpha", "Transparent areas were filled with mid-grey."))
-        upright = rgba
-    return _finish(np.asarray(upright.convert("RGB")), notes)
+        upright = _on_grey(upright.convert("RGBA") if upright.mode != "RGBA" else upright, notes)
+    return _finish(upright, notes)
 
 
 def from_array(array: NDArray[np.generic]) -> tuple[Pixels, list[Message]]:
@@ -52,7 +48,33 @@ def from_array(array: NDArray[np.generic]) -> tuple[Pixels, list[Message]]:
     colour_in_unit_range = array.ndim == 3 and np.issubdtype(array.dtype, np.floating)
     if colour_in_unit_range and np.isfinite(values).all() and values.min() >= 0 and values.max() <= 1:
         return from_image(Image.fromarray(np.rint(values * 255).astype(np.uint8)))
-    return _finish(_stretch_contrast(values[..., :3] if values.ndim == 3 else values, notes), notes)
+    return _finish(Image.fromarray(_stretch_contrast(values[..., :3] if values.ndim == 3 else values, notes)), notes)
+
+
+def _upright(image: Image.Image, notes: list[Message]) -> Image.Image:
+    """Turned as its EXIF tag says; a tag that cannot be read says nothing, and the picture is as good without it."""
+    try:
+        orientation = image.getexif().get(ORIENTATION, 1)
+        upright = image if orientation == 1 else ImageOps.exif_transpose(image)
+        turned = upright is not image and upright.getexif().get(ORIENTATION, 1) != orientation
+    except Exception:  # the EXIF reader raises whatever a damaged directory makes it meet
+        return image
+    if turned:
+        notes.append(Message("input.rotated", "The image was turned upright as its EXIF tag says."))
+    return upright
+
+
+def _on_grey(image: Image.Image, notes: list[Message]) -> Image.Image:
+    """An RGBA image without its alpha; strip by strip, because whole copies of a large one would fill the memory."""
+    if image.getchannel("A").getextrema()[0] == 255:
+        return image
+    notes.append(Message("input.alpha", "Transparent areas were filled with mid-grey."))
+    canvas = Image.new("RGB", image.size)
+    for top in range(0, image.height, STRIP):
+        strip = image.crop((0, top, image.width, min(top + STRIP, image.height)))
+        filled = Image.alpha_composite(Image.new("RGBA", strip.size, (*FILL, 255)), strip)
+        canvas.paste(filled.convert("RGB"), (0, top))
+    return canvas
 
 
 def _stretch_contrast(values: NDArray[np.float32], notes: list[Message]) -> Pixels:
@@ -62,7 +84,6 @@ def _stretch_contrast(values: NDArray[np.float32], notes: list[Message]) -> Pixe
     low, high = np.percentile(values, PERCENTILES)
     if high <= low:
         low, high = float(values.min()), float(values.max())
-    scaled = (values - low) / (high - low) if high > low else np.full_like(values, 0.5)
     notes.append(
         Message(
             "input.scaled",
@@ -71,11 +92,16 @@ def _stretch_contrast(values: NDArray[np.float32], notes: list[Message]) -> Pixe
             high=float(high),
         )
     )
-    return np.rint(np.clip(scaled, 0, 1) * 255).astype(np.uint8)
+    pixels = np.full(values.shape, 128, np.uint8)
+    for top in range(0, len(values) if high > low else 0, STRIP):
+        scaled = (values[top : top + STRIP] - low) / (high - low)
+        pixels[top : top + STRIP] = np.rint(np.clip(scaled, 0, 1) * 255)
+    return pixels
 
 
-def _finish(pixels: Pixels, notes: list[Message]) -> tuple[Pixels, list[Message]]:
-    height, width = pixels.shape[:2]
+def _finish(image: Image.Image, notes: list[Message]) -> tuple[Pixels, list[Message]]:
+    """Any image without alpha to (H, W, 3) pixels of a sensible size."""
+    width, height = image.size
     if min(height, width) < MIN_SIDE:
         raise InputError(
             "input.tiny",
@@ -84,14 +110,12 @@ def _finish(pixels: Pixels, notes: list[Message]) -> tuple[Pixels, list[Message]
             height=height,
             least=MIN_SIDE,
         )
+    image = image.convert("L" if image.mode in ("1", "L") else "RGB")
     if max(height, width) > MAX_SIDE:
-        image = Image.fromarray(pixels)
         image.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.BOX)
         # A very long, thin image would shrink to a line of no pixels.
-        pixels = np.asarray(image.resize((max(image.width, MIN_SIDE), max(image.height, MIN_SIDE))))
+        image = image.resize((max(image.width, MIN_SIDE), max(image.height, MIN_SIDE)))
         notes.append(
             Message("input.reduced", "The image was reduced to {side} pixels on its longer side.", side=MAX_SIDE)
         )
-    if pixels.ndim == 2:
-        pixels = np.repeat(pixels[:, :, None], 3, axis=2)
-    return np.ascontiguousarray(pixels), notes
+    return np.ascontiguousarray(image.convert("RGB")), notes

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps.messages import InputError, Message
+from sdtps.messages import InputError, Message, plain
 from sdtps.panels import as_note
 from sdtps.types import MODALITIES, Analysis, Grid, ModalityTrace, Settings, WeightsGroup, WeightsReport
 
@@ -94,6 +94,9 @@ def analysis_from(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) 
     )
     for trace in analysis.traces.values():
         _check(trace, grid.patches)
+    feature = analysis.feature
+    if feature.ndim != 1 or not len(feature) or feature.dtype.kind != "f" or not np.isfinite(feature).all():
+        raise ValueError("feature")
     return analysis
 
 
@@ -107,6 +110,8 @@ def pack_npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
 def unpack_npz(content: bytes) -> Arrays:
     """The arrays of an `.npz` that may come from anyone: no pickles, and no more memory than its size promises."""
     arrays: Arrays = {}
+    if content.count(b"PK\x01\x02") > MAX_ARRAYS:  # before the reader makes an object of each
+        raise ValueError("too large")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
         if len(members) > MAX_ARRAYS or sum(m.file_size for m in members) > MAX_ARRAY_BYTES:
@@ -141,18 +146,24 @@ def _trace(arrays: Mapping[str, NDArray[Any]], modality: str, missing: bool) -> 
 
 
 def _check(trace: ModalityTrace, patches: int) -> None:
-    """The shapes fit together, and keep and drop are the patches, each once."""
-    order = np.concatenate([trace.keep, trace.drop])
-    maps = [trace.self_attention, trace.raw_self_attention, trace.score, trace.mask, trace.soft_mask]
+    """Kinds and shapes fit together, every number is one, and keep and drop are the patches, each once."""
+    maps = [trace.self_attention, trace.raw_self_attention, trace.score, trace.soft_mask]
     maps += [trace.selection_frequency, trace.token_norm, *trace.cross_attention.values()]
     maps += [*trace.raw_cross_attention.values(), *([] if trace.predictor is None else [trace.predictor])]
-    weights = trace.aggregation_weights
+    weights = [(trace.aggregation_weights, trace.keep), (trace.dense_aggregation_weights, trace.dense_keep)]
+    branches = [(w, k) for w, k in weights if w is not None and k is not None]
+    orders = [trace.keep, trace.drop, *([] if trace.dense_keep is None else [trace.dense_keep])]
+    numbers = [*maps, trace.extra_weights, trace.pooled, *(w for w, _ in branches)]
     sound = (
-        all(m.shape == (patches,) for m in maps)
+        all(m.shape == (patches,) for m in (*maps, trace.mask))
+        and trace.mask.dtype == np.bool_
+        and all(o.ndim == 1 and o.dtype.kind == "i" for o in orders)
         and len(trace.keep) > 0
-        and np.array_equal(np.sort(order), np.arange(patches))
+        and np.array_equal(np.sort(np.concatenate([trace.keep, trace.drop])), np.arange(patches))
+        and (trace.dense_keep is None or np.isin(trace.dense_keep, np.arange(patches)).all())
         and trace.extra_weights.shape == trace.drop.shape
-        and (weights is None or weights.shape[1:] == trace.keep.shape)
+        and all(w.ndim == 2 and w.shape[1:] == k.shape for w, k in branches)
+        and all(n.dtype.kind == "f" and np.isfinite(n).all() for n in numbers)
     )
     if not sound:
         raise ValueError("shapes")
@@ -168,7 +179,13 @@ def _report(values: Mapping[str, Any]) -> WeightsReport:
             chosen[name] = tuple(_group(g) for g in value)
         elif isinstance(value, list):
             chosen[name] = tuple(value)
-    return WeightsReport(**chosen)
+        elif isinstance(value, str):
+            chosen[name] = plain(value)
+    report = WeightsReport(**chosen)
+    texts = (report.name, report.sha256, report.family, *report.missing, *report.unexpected, *report.unused)
+    if not all(isinstance(t, str) for t in texts) or not isinstance(report.loaded, int):
+        raise ValueError("weights")
+    return report
 
 
 def _group(values: Mapping[str, Any]) -> WeightsGroup:
@@ -179,7 +196,7 @@ def _group(values: Mapping[str, Any]) -> WeightsGroup:
 def _note(note: Mapping[str, Any]) -> str:
     text = str(note["text"])
     if note.get("code") is None:
-        return text
+        return plain(text)
     values = {k: _note(v) if isinstance(v, Mapping) else v for k, v in note["values"].items()}  # a note may hold a note
     return Message.restored(str(note["code"]), text, values)
 

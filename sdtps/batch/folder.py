@@ -9,12 +9,12 @@ from typing import Any
 from sdtps import records
 from sdtps.batch.work import Item, Result, Row, Task, row_path
 from sdtps.bundle import versions
+from sdtps.files import PARTIAL, write_whole
 from sdtps.messages import InputError
 from sdtps.types import Grid, WeightsReport
 
 SCHEMA = 1
 MANIFEST = "batch.json"
-PARTIAL = ".partial"
 FOLDERS = ("maps", "overlays", "rows")
 
 
@@ -81,10 +81,7 @@ class ResultFolder:
 
     def write(self, name: str, content: bytes) -> None:
         """One file, whole or not at all."""
-        target = self.path / name
-        partial = target.with_name(target.name + PARTIAL)
-        partial.write_bytes(content)
-        partial.replace(target)
+        write_whole(self.path / name, content)
 
     def _manifest(self) -> dict[str, Any] | None:
         try:

@@ -19,6 +19,7 @@ from sdtps.figure.cells import colours_of
 from sdtps.types import MODALITIES, FloatArray, Grid
 
 MAP_SIZE = (192, 96)
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 STYLE = """
 body { font: 14px/1.4 system-ui, "Noto Sans", "Noto Sans CJK SC", sans-serif; margin: 24px; color: #18212c; }
 h1 { font-size: 20px; } h2 { font-size: 15px; margin: 28px 0 8px; }
@@ -66,8 +67,13 @@ def _csv(table: Sequence[Row]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, _columns(table), restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(table)
+    writer.writerows({k: _harmless(v) for k, v in row.items()} for row in table)
     return stream.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula gets an apostrophe, which makes it a text again."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _parquet(table: Sequence[Row]) -> bytes:

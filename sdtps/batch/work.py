@@ -1,5 +1,6 @@
 """What is done with one triplet of a batch: read it, run it, turn it into files. The same for every engine."""
 
+import hashlib
 import io
 import json
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from sdtps.types import Analysis, BoolArray, Settings
 from sdtps.variants import get_variant
 
 QUALITY = 90
+LONGEST_NAME = 200  # bytes
 Row = dict[str, Any]
 
 
@@ -75,10 +77,18 @@ def items_of(found: Sequence[Record]) -> list[Item]:
     seen: dict[str, int] = {}
     items = []
     for record in found:
-        stem = Path(record.name).stem
+        stem = _short(Path(record.name).stem)
         seen[stem] = seen.get(stem, 0) + 1
         items.append(Item(stem if seen[stem] == 1 else f"{stem}-{seen[stem]}", record))
     return items
+
+
+def _short(stem: str) -> str:
+    """A stem that leaves room for the endings of the files that are named after it; file systems count bytes."""
+    content = stem.encode()
+    if len(content) <= LONGEST_NAME:
+        return stem
+    return f"{content[:LONGEST_NAME].decode(errors='ignore')}-{hashlib.sha256(content).hexdigest()[:8]}"
 
 
 def load(model: LoadedModel, items: Sequence[Item], task: Task) -> list[Loaded]:

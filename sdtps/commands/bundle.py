@@ -1,13 +1,13 @@
 """`bundle` and `supplement`: one analysis as a zip that opens again, or as a page that needs no server."""
 
 import argparse
-from pathlib import Path
 
 from tqdm import tqdm
 
 from sdtps import commands
 from sdtps.bundle import write_bundle
 from sdtps.commands.figure import add_look, look_from
+from sdtps.files import write_whole
 
 
 def add_commands(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -43,7 +43,7 @@ def run_bundle(options: argparse.Namespace) -> int:
     look = look_from(options)
     opened = commands.open_triplet(options)
     content = write_bundle(opened.analysis, opened.pixels, look, opened.sources)
-    Path(options.out).write_bytes(content)
+    write_whole(options.out, content)
     print(f"written: {options.out} ({len(content) / 2**20:.1f} MB)")
     return 0
 
@@ -63,6 +63,6 @@ def run_supplement(options: argparse.Namespace) -> int:
             bar.update(done - bar.n)
 
         page = write_supplement(model, opened.analysis, opened.pixels, progress)
-    Path(options.out).write_text(page, encoding="utf-8")
+    write_whole(options.out, page.encode())
     print(f"written: {options.out} ({len(page.encode()) / 2**20:.1f} MB)")
     return 0

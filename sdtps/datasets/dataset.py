@@ -75,14 +75,14 @@ class Dataset:
                 digest = hashlib.sha256()
                 for record in records:
                     for file in (*record.files, *filter(None, [record.mask])):
-                        digest.update(f"{self._within(split, file)}\0{_state(file)}\n".encode())
+                        digest.update(f"{self._within(split, file)}\0{_state(file)}\n".encode(errors="surrogateescape"))
                 self._fingerprints[split] = digest.hexdigest()
             return self._fingerprints[split]
 
     def identifier(self, label: str, split: str, record: Record) -> str:
         """A name for links that holds no path and stays the same when files are added; `label` names the data set."""
         text = "/".join((self.layout.name, label, split, self._within(split, record.paths[0])))
-        return hashlib.sha256(text.encode()).hexdigest()[:ID_LENGTH]
+        return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:ID_LENGTH]
 
     def read(self, record: Record, fit: Fit | str = Fit.STRETCH) -> Triplet:
         """The pictures of a record; links are checked again, for they may have changed since the listing."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sdtps.datasets.records import Broken, Layout, Listing, Record
 from sdtps.datasets.scan import ENDINGS, Allowed, has_folders, nameless, pictures
+from sdtps.messages import plain
 
 SPLITS = ("bounding_box_train", "query", "bounding_box_test")
 LABELS = re.compile(r"(\d+)_c(\d+)")
@@ -24,10 +25,10 @@ def read(folder: Path, allowed: Allowed) -> Listing:
     for stem, path in sorted(pictures(folder, allowed, broken).items()):
         labels = LABELS.search(stem)
         if labels is None:
-            broken.append(Broken(path.name, nameless()))
+            broken.append(Broken(plain(path.name), nameless()))
         else:
             pid, cam = int(labels[1]), int(labels[2]) - 1
-            records.append(Record(path.name, (path, path, path), pid, cam, wide=True))
+            records.append(Record(plain(path.name), (path, path, path), pid, cam, wide=True))
     return Listing(tuple(records), tuple(broken))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from sdtps.datasets.records import Broken, Listing, Record
-from sdtps.messages import Message
+from sdtps.messages import Message, plain
 from sdtps.types import MODALITIES
 
 SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"))
@@ -36,7 +36,7 @@ def pictures(folder: Path, allowed: Allowed, broken: list[Broken]) -> dict[str, 
     try:
         entries = list(os.scandir(folder))
     except OSError:
-        broken.append(Broken(folder.name, Message("data.unreadable", "The folder cannot be read.")))
+        broken.append(Broken(plain(folder.name), Message("data.unreadable", "The folder cannot be read.")))
         return found
     for entry in entries:
         stem, suffix = os.path.splitext(entry.name)
@@ -45,7 +45,7 @@ def pictures(folder: Path, allowed: Allowed, broken: list[Broken]) -> dict[str, 
         path = folder / entry.name
         # Only a link can lead elsewhere: asking for the real path of every file would take seconds.
         if entry.is_symlink() and not allowed(path):
-            broken.append(Broken(entry.name, outside(entry.name)))
+            broken.append(Broken(plain(entry.name), outside(entry.name)))
         elif entry.is_file():
             found[stem] = path
     return found
@@ -71,7 +71,7 @@ def join_partners(
     records = []
     for stem in sorted(set().union(*found.values())):
         partners = [found[m].get(stem) for m in MODALITIES]
-        name = next(p.name for p in partners if p is not None)
+        name = plain(next(p.name for p in partners if p is not None))
         rgb, nir, tir = partners
         if rgb is None or nir is None or tir is None:
             lacking = ", ".join(m.upper() for m, p in zip(MODALITIES, partners, strict=True) if p is None)

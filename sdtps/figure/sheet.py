@@ -17,6 +17,7 @@ from matplotlib.text import Text
 
 from sdtps.figure import fonts
 from sdtps.figure.style import GREY, INK
+from sdtps.files import write_whole
 
 FORMATS = ("pdf", "svg", "png")
 DPI = 300
@@ -122,4 +123,4 @@ class Sheet:
 
     def save(self, path: str | Path, dpi: int = DPI) -> None:
         """Write a file; its ending says the format."""
-        Path(path).write_bytes(self.render(Path(path).suffix.lstrip(".").lower(), dpi))
+        write_whole(path, self.render(Path(path).suffix.lstrip(".").lower(), dpi))

@@ -20,6 +20,7 @@ from sdtps.types import Grid
 CLIP_TIMM, VIT_TIMM = "vit_base_patch16_clip_quickgelu_224", "vit_base_patch16_224"
 CLIP_GELU_TIMM = "vit_base_patch16_clip_224"  # the same names, another activation
 HEAD_CHANNELS = 64
+MAX_DEPTH = 256  # blocks; the deepest published ViTs have 64
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def vit_body(file: str, state: Mapping[str, Tensor]) -> Body:
     _, rows, _ = _shape(file, state, "pos_embed", 3)
     depth = _depth(state, "blocks.")
     clip = "norm_pre.weight" in state and "head.weight" in state
-    registers = state["reg_token"].shape[1] if "reg_token" in state else 0
+    registers = _shape(file, state, "reg_token", 3)[1] if "reg_token" in state else 0
     tokens = int("cls_token" in state) + registers
     # Whether the table has rows for the prefix shows in what remains: it must be a grid.
     prefix = tokens if possible_grids(rows - tokens) or not possible_grids(rows) else 0
@@ -120,8 +121,9 @@ def vit_body(file: str, state: Mapping[str, Tensor]) -> Body:
     assumed: tuple[Message, ...] = ()
     quick = False
     if clip:
-        options["projection"] = len(state["head.weight"])
-        tensors = {"head.bias": torch.zeros(len(state["head.weight"]))} | tensors
+        projection, _ = _shape(file, state, "head.weight", 2)
+        options["projection"] = projection
+        tensors = {"head.bias": torch.zeros(projection)} | tensors
         quick = "quickgelu" in file.lower() or not re.search(r"^timm |laion|datacomp", file.lower())
         activation = "QuickGELU" if quick else "GELU"
         text = "The activation is not stored; by its name, {activation} is assumed."
@@ -145,14 +147,16 @@ def vit_body(file: str, state: Mapping[str, Tensor]) -> Body:
 
 def _sizes(file: str, width: int, depth: int, patch: int, channels: int, mlp_ratio: float) -> dict[str, Any]:
     if width % HEAD_CHANNELS or channels != 3 or not depth:
-        raise _unknown_layout(file, "the patch embedding")
+        raise _unknown_layout(file, "the patch embedding or a block")
     heads = width // HEAD_CHANNELS
     return {"embed_dim": width, "depth": depth, "num_heads": heads, "patch_size": patch, "mlp_ratio": mlp_ratio}
 
 
 def _depth(state: Mapping[str, Tensor], start: str) -> int:
+    """Blocks from 0 on, one after the other; 0 where one is left out or there are too many."""
     numbers = {k.removeprefix(start).split(".")[0] for k in state if k.startswith(start)}
-    return 1 + max((int(n) for n in numbers if n.isdecimal()), default=-1)
+    depth = len(numbers)
+    return depth if depth <= MAX_DEPTH and numbers == set(map(str, range(depth))) else 0
 
 
 def _shape(file: str, state: Mapping[str, Tensor], name: str, axes: int) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ def possible_grids(patches: int) -> list[Grid]:
     """Grids of that many patches with a usual shape, the person's first."""
     grids = []
     for down, across in ASPECTS:
-        unit = round((patches / (down * across)) ** 0.5)
+        unit = round((max(patches, 0) / (down * across)) ** 0.5)
         if unit and unit * unit * down * across == patches:
             grids.append(Grid(unit * down, unit * across))
     return grids

@@ -4,13 +4,14 @@ Nothing is guessed in silence: what the file does not say is decided by a rule a
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from timm.data.constants import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 
-from sdtps.formats.bodies import Body, clip_body, vit_body
+from sdtps.formats.bodies import MAX_DEPTH, Body, clip_body, vit_body
 from sdtps.formats.demo_keymap import BASE, demo_plan
 from sdtps.formats.grid_guess import PERSON
 from sdtps.formats.plans import Hints, Plan, choose_grid
@@ -53,11 +54,15 @@ def _own(file: StateFile) -> Plan:
     try:
         config = ModelConfig.from_dict(json.loads(file.metadata["config"]))
         _check(config)
-    except (KeyError, TypeError, ValueError):
-        raise CheckpointError(
-            "weights.config", "{name!r} has no usable configuration in its metadata; save it again.", name=file.name
-        ) from None
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        raise _unusable(file.name) from None
     return Plan("own", config, dict(file.tensors))
+
+
+def _unusable(name: str) -> CheckpointError:
+    return CheckpointError(
+        "weights.config", "{name!r} has no usable configuration in its metadata; save it again.", name=name
+    )
 
 
 def _check(config: ModelConfig) -> None:
@@ -70,10 +75,22 @@ def _check(config: ModelConfig) -> None:
         and set(timm_options) <= TIMM_OPTIONS
         and all(isinstance(v, int | float) and 0 <= v <= LARGEST for v in numbers)
         and all(v in ("avg", "token") for v in _leaves(timm_options) if isinstance(v, str))
+        and sum(_leaves([timm_options.get("depth", 0), timm_options.get("stages", 0)])) <= MAX_DEPTH
     )
     if not safe:
         raise ValueError("An architecture that a file may not ask for.")
     Settings(config.sparse_ratio, config.aggr_ratio, config.beta, variant=config.variant)
+
+
+def _three_numbers(file: StateFile, key: str) -> list[float]:
+    """Mean or spread of the pictures, as the metadata gives them."""
+    try:
+        numbers = [float(v) for v in json.loads(file.metadata[key])]
+        if len(numbers) != 3 or not all(math.isfinite(n) and (n > 0 or key == "mean") for n in numbers):
+            raise ValueError
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        raise _unusable(file.name) from None
+    return numbers
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -131,7 +148,7 @@ def _plain(
         grid = choose_grid(file.name, body, hints, assumed, [])
     options = dict(body.options)
     if "mean" in file.metadata:
-        options |= {key: json.loads(file.metadata[key]) for key in ("mean", "std")}
+        options |= {key: _three_numbers(file, key) for key in ("mean", "std")}
     elif body.kind == "clip":
         options |= {"mean": list(OPENAI_CLIP_MEAN), "std": list(OPENAI_CLIP_STD)}
         assumed.append(Message("weights.assumed.clip_mean", "Pictures are normalised with CLIP's own mean and spread."))

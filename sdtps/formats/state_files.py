@@ -4,6 +4,7 @@ What a file is, is told by its first bytes, not by its name. Pickles are read by
 of compiled models by `sdtps.formats.torchscript_files`, and every size is checked before memory is taken for it.
 """
 
+import os
 import pickle
 import re
 import zipfile
@@ -17,13 +18,19 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from sdtps.formats.torchscript_files import read_torchscript
-from sdtps.messages import CheckpointError
+from sdtps.messages import CheckpointError, plain
 
 SUFFIXES = (".safetensors", ".pth", ".pt", ".bin")
 MAX_BYTES = 8 * 1024**3
 WRAPPERS = ("state_dict", "model_state_dict", "model", "net", "network", "module")
 PREFIXES = ("module.", "_orig_mod.")  # left by data-parallel training and by torch.compile
 DEEPEST = 4
+# How torch's reader names what it refuses, the plainest first.
+REFUSED_NAMES = (
+    re.compile(r"GLOBAL [`'\"]?([A-Za-z_][\w.]*)"),
+    re.compile(r"(?:global:?|instantiate|class) [`'\"]?([A-Za-z_]\w*(?:\.\w+)+)"),
+)
+MAX_ENTRIES, TAIL = 20_000, 16 * 1024**2  # entries of an archive, counted in its last bytes
 
 
 @dataclass(frozen=True)
@@ -50,11 +57,15 @@ def read_state_file(path: Path, limit: int = MAX_BYTES) -> StateFile:
         path: the file.
         limit: bytes that the file, and the tensors in it, may have at most.
     """
-    if not path.is_file():
+    if not os.path.isfile(path):  # false for names that no file can have, where pathlib would raise
         raise CheckpointError("weights.not_found", "There is no checkpoint {name!r}; check the path.", name=path.name)
-    _check_size(path.name, path.stat().st_size, limit)
-    with path.open("rb") as stream:
-        start = stream.read(64)
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            start = stream.read(64)
+    except OSError:
+        raise CheckpointError("weights.unreadable", "The file {name!r} cannot be read.", name=path.name) from None
+    _check_size(path.name, size, limit)
     if not start:
         raise CheckpointError(
             "weights.empty", "{name!r} is empty (0 bytes); copy the checkpoint again.", name=path.name
@@ -80,7 +91,7 @@ def read_state_file(path: Path, limit: int = MAX_BYTES) -> StateFile:
     for key, tensor in tensors.items():
         _check_tensor(path.name, key, tensor)
     _check_size(path.name, sum(t.numel() * t.element_size() for t in tensors.values()), limit)
-    return StateFile(path.name, tensors, metadata, stripped)
+    return StateFile(plain(path.name), tensors, metadata, stripped)
 
 
 def _check_size(name: str, size: int, limit: int) -> None:
@@ -108,14 +119,25 @@ def _read_safetensors(path: Path) -> tuple[dict[str, Tensor], Mapping[str, str]]
 
 def _read_archive(path: Path, limit: int) -> Any:
     try:
+        _check_entries(path)
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
             _check_size(path.name, sum(e.file_size for e in entries), limit)
             if any(e.filename.endswith("/constants.pkl") for e in entries):
                 return read_torchscript(archive)
-    except (zipfile.BadZipFile, OSError, EOFError, pickle.UnpicklingError, RuntimeError):
+    except CheckpointError:
+        raise
+    except Exception:  # the zip reader and its unpackers raise whatever they meet first
         raise _damaged(path.name) from None
     return _read_pickle(path, mapped=True)
+
+
+def _check_entries(path: Path) -> None:
+    """The zip reader makes an object of every entry in the directory at the end, before it tells how many there are."""
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - TAIL))
+        if stream.read(TAIL).count(b"PK\x01\x02") > MAX_ENTRIES:
+            raise zipfile.BadZipFile("too many entries")
 
 
 def _read_pickle(path: Path, *, mapped: bool) -> Any:
@@ -126,7 +148,7 @@ def _read_pickle(path: Path, *, mapped: bool) -> Any:
         with path.open("rb") as stream:
             return torch.load(stream, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        found = re.search(r"(?:GLOBAL|global:?|instantiate|class) [`'\"]?([A-Za-z_][\w]*(?:\.[\w]+)+)", str(error))
+        found = next(filter(None, (pattern.search(str(error)) for pattern in REFUSED_NAMES)), None)
         if found is None:
             raise _damaged(path.name) from None
         raise CheckpointError(
@@ -136,7 +158,7 @@ def _read_pickle(path: Path, *, mapped: bool) -> Any:
             name=path.name,
             what=found.group(1),
         ) from None
-    except (RuntimeError, OSError, EOFError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+    except Exception:  # a pickle that was tampered with makes its reader raise anything
         raise _damaged(path.name) from None
 
 

@@ -4,7 +4,7 @@ Pictures travel as base64 text or as files that the client uploaded to this serv
 """
 
 import base64
-import binascii
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from sdtps import records
+from sdtps import faults, records
 from sdtps.bundle import versions, write_bundle
 from sdtps.figure import grid_figure
 from sdtps.inputs import MAX_BYTES, Fit, Prepared, prepare
@@ -32,6 +32,7 @@ from sdtps.variants import get_variant
 
 Variant = Literal["open-source", "paper", "first", "complete-gumbel", "final", "importance"]
 DEFAULTS = Settings()
+log = logging.getLogger(__name__)
 
 
 def add_api(workbench: Workbench, files: set[str]) -> None:
@@ -222,7 +223,7 @@ def _content(picture: object) -> bytes | None:
                              megabytes=len(picture) * 3 / 4 / 2**20, limit=MAX_BYTES // 2**20)  # fmt: skip
         try:
             return base64.b64decode(picture.rpartition("base64,")[2], validate=True)
-        except binascii.Error:
+        except ValueError:  # letters that base64 does not have, or a wrong number of them
             raise _not_a_picture() from None
     if isinstance(picture, dict) and isinstance(picture.get("path"), str):
         folder, path = Path(get_upload_folder()).resolve(), Path(picture["path"]).resolve()
@@ -249,3 +250,8 @@ def _answered(work: Callable[[], Any]) -> Any:
         modality = getattr(error, "modality", None)
         text = f"{modality.upper()}: {error.message}" if modality else str(error.message)
         raise gr.Error(text, print_exception=False) from None
+    except gr.Error:
+        raise
+    except Exception as error:
+        log.exception("A request failed.")
+        raise gr.Error(faults.sentence(error), print_exception=False) from None

@@ -159,9 +159,11 @@ def export_choices() -> Payload:
     return {"widths": dict(PRESETS), "formats": list(FORMATS), "dpi": DPI}
 
 
-def matches(analysis: Analysis, model: LoadedModel) -> bool:
+def matches(analysis: Analysis, prepared: Prepared, model: LoadedModel) -> bool:
     """Whether weights are the ones of an analysis; hidden ones never are, for their names say nothing."""
     same = analysis.weights.sha256 == model.weights.sha256 and analysis.grid == model.net.backbone.grid
+    sizes = {p.shape[:2] for p in prepared.pixels.values() if p is not None}
+    same = same and sizes == {tuple(model.net.backbone.input_size)}
     return same and not is_hidden(analysis.weights)
 
 

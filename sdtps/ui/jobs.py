@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from sdtps import panels
+from sdtps import faults, panels
 from sdtps.messages import InputError, Message
 from sdtps.ui.requests import Refusal
 
@@ -92,8 +92,10 @@ class Jobs:
             return {"result": work(job.progress, job.stop.is_set)}
         except Cancelled:
             return {"cancelled": True}
-        except (Refusal, InputError) as error:
+        except Refusal as refusal:
+            return {"error": panels.as_note(refusal.message)}
+        except InputError as error:
             return {"error": panels.as_note(error.message)}
-        except Exception:
+        except Exception as error:
             log.exception("A job failed.")
-            return {"error": panels.as_note(Message("server.failed", "The server could not finish this; try again."))}
+            return {"error": panels.as_note(faults.sentence(error))}

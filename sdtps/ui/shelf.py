@@ -143,7 +143,11 @@ class Shelf(Mapping[str, LoadedModel]):
             key = f"up-{secrets.token_urlsafe(9)}"
             path = Path(self._folder.name) / key / _safe(name)
             path.parent.mkdir()
-            path.write_bytes(content)
+            try:
+                path.write_bytes(content)
+            except OSError:
+                shutil.rmtree(path.parent, ignore_errors=True)
+                raise
             self._try(key, Entry(path.name, WeightsSource(path, insist=insist), uploaded=True))
             for old in [k for k, e in self._entries.items() if e.uploaded][:-MAX_UPLOADS]:
                 self._discard(old)
@@ -167,9 +171,11 @@ class Shelf(Mapping[str, LoadedModel]):
         self._entries[key] = entry
         try:
             self[key]
-        except CheckpointError as error:
+        except Exception as error:
             self._discard(key)
-            raise Refusal(error.message) from None
+            if isinstance(error, CheckpointError):
+                raise Refusal(error.message) from None
+            raise
 
     def _in_memory(self, key: str) -> LoadedModel | None:
         with self._lock:
@@ -211,4 +217,6 @@ class Shelf(Mapping[str, LoadedModel]):
 
 def _safe(name: str) -> str:
     """A file name of harmless characters that still reads like the original."""
-    return re.sub(r"[^\w. -]", "_", name.replace("\\", "/").rsplit("/", 1)[-1])[-80:].lstrip(".") or "weights"
+    short = re.sub(r"[^\w. -]", "_", name.replace("\\", "/").rsplit("/", 1)[-1])[-80:]
+    # File systems count bytes, and some letters have four.
+    return short.encode(errors="replace")[-200:].decode(errors="ignore").lstrip(".") or "weights"

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sdtps import panels
+from sdtps import faults, panels
 from sdtps.cache import ByteLru
 from sdtps.inputs import MAX_BYTES, Fit, Picture, Prepared, Triplet, prepare, read_picture, read_triplet, read_wide
 from sdtps.masks import people_share
-from sdtps.messages import InputError, Message
+from sdtps.messages import InputError, Message, plain
 from sdtps.model import LoadedModel
 from sdtps.pipeline import camera_label, decide, encode
 from sdtps.types import MODALITIES, Analysis, FloatArray
@@ -156,7 +156,7 @@ class Workbench:
         """Take up an analysis from elsewhere: a key when its weights are on the shelf, and a card for them."""
         short = analysis.weights.short_hash
         likely = (k for k in self.models if k in self.models.loaded or k.startswith(short))
-        name = next((k for k in likely if exports.matches(analysis, self.models.model(k))), None)
+        name = next((k for k in likely if exports.matches(analysis, prepared, self.models.model(k))), None)
         if name is not None:
             missing = frozenset(m for m, trace in analysis.traces.items() if trace.missing)
             key = secrets.token_urlsafe(16)
@@ -269,7 +269,7 @@ class Workbench:
         try:
             return people_share(mask, backbone.input_size, backbone.grid, fit)
         except (OSError, ValueError):
-            log.warning("The person mask %s cannot be read.", mask.name)
+            log.warning("The person mask %s cannot be read.", plain(mask.name))
             return None
 
     def _model(self, key: str | None) -> LoadedModel:
@@ -285,7 +285,6 @@ def _answer(work: Callable[[], Payload], zone: str | None = None) -> Payload:
         return {"error": note, "zone": refusal.zone or zone, "expired": list(refusal.expired)}
     except InputError as error:
         return {"error": panels.as_note(error.message), "zone": error.modality or zone, "expired": []}
-    except Exception:
+    except Exception as error:
         log.exception("A request failed.")
-        message = Message("server.failed", "The server could not finish this; try again.")
-        return {"error": panels.as_note(message), "zone": zone, "expired": []}
+        return {"error": panels.as_note(faults.sentence(error)), "zone": zone, "expired": []}
