@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: measures, prints one table, writes `benchmarks/results.md` and `.json`."""
+"""`python -m benchmarks`: measures and prints one table; a whole run writes `benchmarks/results.md` and `.json`."""
 
 import argparse
 from importlib import import_module
@@ -33,7 +33,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller sizes; under two minutes")
     parser.add_argument("--only", action="append", choices=TOPICS, metavar="TOPIC", help="this topic; may be repeated")
-    parser.add_argument("--out", type=Path, default=HERE, help="where results.md and results.json go")
+    parser.add_argument("--out", type=Path, help="where results.md and .json go (benchmarks/ for a whole run)")
     parser.add_argument("--readme", action="store_true", help="write the table into the README, too")
     return parser.parse_args(arguments)
 
@@ -49,7 +49,9 @@ def main(arguments: list[str] | None = None) -> int:
     for topic in options.only or TOPICS:
         print(f"{topic}: {TOPICS[topic]} ...", flush=True)
         found[topic] = import_module(f"benchmarks.{topic}").run(options.quick)
-    report.write(found, facts, options.out, HERE.parent / "README.md" if options.readme else None)
+    out = options.out or (None if options.only or options.quick else HERE)
+    if out is not None:
+        report.write(found, facts, out, HERE.parent / "README.md" if options.readme else None)
     print(report.page(found, facts))
     return 0
 

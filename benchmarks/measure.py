@@ -6,7 +6,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,13 @@ class Detail:
 
 @dataclass(frozen=True)
 class Findings:
-    """What one topic found; `data` holds its raw numbers for the JSON file."""
+    """What one topic found; `data` holds its raw numbers for the JSON file, `pictures` files that go beside it."""
 
     rows: tuple[Row, ...] = ()
     details: tuple[Detail, ...] = ()
     notes: tuple[str, ...] = ()
     data: Mapping[str, Any] | None = None
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def timed(work: Work) -> float:

@@ -96,9 +96,12 @@ def with_block(text: str, block: str) -> str:
 
 
 def write(found: Mapping[str, Findings], facts: Mapping[str, Any], folder: Path, readme: Path | None = None) -> None:
-    """`results.md` and `results.json` in a folder, and the block in a README."""
+    """`results.md`, `results.json` and the pictures in a folder, and the block in a README."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "results.md").write_text(page(found, facts), encoding="utf-8")
     (folder / "results.json").write_text(as_json(found, facts), encoding="utf-8")
+    for findings in found.values():
+        for name, content in findings.pictures.items():
+            (folder / name).write_bytes(content)
     if readme is not None:
         readme.write_text(with_block(readme.read_text("utf-8"), summary(found, facts)), encoding="utf-8")
