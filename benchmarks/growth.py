@@ -113,7 +113,8 @@ def folder_run(count: int) -> dict[str, float]:
             folder = ResultFolder(Path(place) / "out")
             folder.begin(task, model.weights, model.net.backbone.grid)
             failures = run_local(model, items, task, folder)
-            assert len(items) == count and not failures, failures
+            assert not failures, failures
+            assert len(items) == count
             write_summary(folder, items, model.net.backbone.grid, {})
 
         return {"milliseconds": 1e3 * timed(batch), "megabytes": peak_megabytes() - before}

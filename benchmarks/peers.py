@@ -25,9 +25,9 @@ PEER_BAR = Bar(2.5, at_least=True)
 NO_PEERS = "The peers are not installed: `make bench` installs them, and `python -m benchmarks` alone does not."
 NO_ROLLOUT = "Attention rollout is defined for plain ViTs; the embedded trunk attends in windows and pools between."
 NOTE = (
-    "Peers explain the similarity of the embedding to a fixed vector, at the last block's first norm, weights and hooks "
-    "as their documentation shows. *Frozen* is their best case: every weight before the last block is frozen, so that "
-    "the backward pass has one block. Attention rollout is this project's own reference implementation in "
+    "Peers explain the similarity of the embedding to a fixed vector, at the last block's first norm, used as their "
+    "documentation shows. *Frozen* is their best case: every weight before the last block is frozen, so that the "
+    "backward pass has one block. Attention rollout is this project's own reference implementation in "
     "`benchmarks/rollout.py` (attention of all blocks, averaged over heads), not a package."
 )
 

@@ -55,7 +55,7 @@ _half: Half | None = None
 
 def _begin(data: Path, shares: Any, threads: int) -> None:
     """A worker's start: its share, and its part of the cores."""
-    global _half  # noqa: PLW0603
+    global _half
     torch.set_num_threads(threads)
     _half = Half(data, (shares.get(), 2))
 
