@@ -77,9 +77,7 @@ def run(quick: bool) -> Findings:
     imports = import_report()
     whole = sum(imports.values())
     shares = [(name, f"{value:.2f}", f"{100 * value / whole:.0f} %") for name, value in list(imports.items())[:LARGEST]]
-    note = (
-        f"Own time of all modules of a package under `-X importtime`, {whole:.1f} s in all."
-    )
+    note = f"Own time of all modules of a package under `-X importtime`, {whole:.1f} s in all."
     return Findings(
         details=(
             Detail(

@@ -14,8 +14,8 @@ LENGTH = 10
 PEOPLE = 500
 NOTE = (
     "Ours is exact in double precision and also gives average precision, the place of the first right one, and what "
-    "the protocol leaves out; the bare search is one float32 product with normalised features and the ten largest. Brute "
-    "force is enough, so no search library is used."
+    "the protocol leaves out; the bare search is one float32 product with normalised features and the ten largest. "
+    "Brute force is enough, so no search library is used."
 )
 
 

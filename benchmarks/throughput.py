@@ -12,6 +12,7 @@ import torch
 import sdtps
 from benchmarks.measure import Bar, Findings, Row, compare
 from sdtps.batch import ResultFolder, Task, items_of, run_local
+from sdtps.batch.work import Item
 from sdtps.checkpoints import load_model
 from sdtps.datasets import read_rgbnt201
 from sdtps.inputs import prepare, read_triplet
@@ -19,6 +20,12 @@ from sdtps.synth import write_rgbnt201
 
 BAR = Bar(1 / 0.9)  # of time: throughput at least 0.9 of the bare forward's
 VIEWS = 2
+
+
+def items_in(data: Path, share: tuple[int, int]) -> list[Item]:
+    """Every so many-th triplet of a folder."""
+    number, shares = share
+    return items_of(read_rgbnt201(data, "test"))[number::shares]
 
 
 class Half:
@@ -31,7 +38,7 @@ class Half:
 
     def __init__(self, data: Path, share: tuple[int, int] = (0, 1)) -> None:
         self.model = load_model(device="cpu")
-        self.items = items_of(read_rgbnt201(data, "test"))[share[0] :: share[1]]
+        self.items = items_in(data, share)
         backbone = self.model.net.backbone
         prepared = [prepare(read_triplet(*item.record.paths), backbone.input_size) for item in self.items]
         self.images = torch.stack([p.tensor(backbone.mean, backbone.std) for p in prepared], dim=1)
