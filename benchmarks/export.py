@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import sdtps
 from benchmarks.measure import Detail, Findings, timed
-from benchmarks.subjects import FILES, embedded
+from benchmarks.subjects import embedded, files
 from sdtps.figure import grid_figure
 from sdtps.inputs import prepare, read_triplet
 
@@ -15,7 +15,7 @@ KINDS = ("pdf", "svg", "png")
 def run(quick: bool) -> Findings:
     """Seconds to draw and write the page-wide figure of eight columns, by format."""
     model = embedded()
-    triplet = read_triplet(*FILES)
+    triplet = read_triplet(*files())
     analysis = sdtps.analyse_triplet(model, triplet)
     analysis = replace(analysis, weights=replace(analysis.weights, trained=True, missing=()))
     pixels = prepare(triplet, model.net.backbone.input_size).pixels

@@ -131,10 +131,10 @@ def percentile_row(times: dict[str, list[float]], percent: int, bar: Bar | None)
     """The ratio of percentiles; its spread is that of the two halves of the run."""
     half = len(times["lens"]) // 2
     parts = [{k: t[half * i : half * (i + 1)] for k, t in times.items()} for i in range(2)]
-    halves = sorted(quantile(p["lens"], percent) / quantile(p["echo"], percent) for p in parts)
+    low, high = sorted(quantile(p["lens"], percent) / quantile(p["echo"], percent) for p in parts)
     ours, floor = quantile(times["lens"], percent), quantile(times["echo"], percent)
     name = f"slider to pixels / bare Gradio echo, p{percent} (spread: of the two halves)"
-    return Row(name, ours / floor, *halves, ours, floor, bar)
+    return Row(name, ours / floor, low, high, ours, floor, bar)
 
 
 def run(quick: bool) -> Findings:
