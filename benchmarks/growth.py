@@ -58,7 +58,7 @@ def patches(repeats: int) -> Detail:
         shown = panels.moving(pipeline.decide(model, encoding, Settings()))
         sent.append(sum(len(v) for part in shown["modalities"].values() for v in part.values() if isinstance(v, str)))
     lines = zip(SIZES, first, move, sent, strict=True)
-    rows = [(str(n), f"{a:.1f}", f"{b:.2f}", f"{c / 1024:.1f}") for n, a, b, c in lines]
+    rows: list[tuple[str, ...]] = [(str(n), f"{a:.1f}", f"{b:.2f}", f"{c / 1024:.1f}") for n, a, b, c in lines]
     rows.append(("exponent", *(f"{exponent(list(SIZES), values):.2f}" for values in (first, move, sent))))
     columns = ("patches", "first analysis ms", "slider move ms", "sent per move kB")
     return Detail("Patches", columns, tuple(rows), f"With {MODEL}. {PATCHES_NOTE}")

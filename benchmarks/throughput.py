@@ -72,9 +72,9 @@ def _work(name: str) -> None:
     getattr(_half, name)()
 
 
-def _both(pool: Pool, name: str) -> Callable[[], None]:
+def _both(pool: Pool, name: str) -> Callable[[], object]:
     # Two tasks at once for two workers: each takes one, for it is busy until both were handed out.
-    return lambda: pool.map(_work, [name, name], chunksize=1) and None
+    return lambda: pool.map(_work, [name, name], chunksize=1)
 
 
 def two_processes(data: Path, count: int, rounds: int) -> Row:
