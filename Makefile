@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
+BENCH_VENV := .venv-bench
+BENCH_STAMP := $(BENCH_VENV)/.installed
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -23,8 +25,8 @@ lint: $(DEV_STAMP) ## Ruff and the type checker
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(DEV_STAMP) ## Speed as ratios in one run
-	$(BIN)/python -m benchmarks $(ARGS)
+bench: $(BENCH_STAMP) browser ## Cost beside peers and the limit, as ratios in one run; ARGS="--quick --only slider"
+	$(BENCH_VENV)/bin/python -m benchmarks $(ARGS)
 
 fuzz: $(DEV_STAMP) ## Random files and requests for some seconds each; ARGS="--seconds 60 --seed 1"
 	$(BIN)/python -m tests.fuzz $(ARGS)
@@ -36,7 +38,7 @@ browser: ## Chromium and fonts for the browser tests
 	@sh scripts/setup.sh browser
 
 clean: ## Remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(BENCH_VENV) .pytest_cache .mypy_cache .ruff_cache
 
 $(RUN_STAMP): requirements.txt
 	@sh scripts/setup.sh venv $(VENV)
@@ -47,3 +49,10 @@ $(DEV_STAMP): requirements.txt requirements-dev.txt
 	@sh scripts/setup.sh venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@ $(RUN_STAMP)
+
+# The peers live beside the program's environment, not in it: they see its torch and change nothing there.
+$(BENCH_STAMP): $(DEV_STAMP) requirements-bench.txt
+	@sh scripts/setup.sh beside $(VENV) $(BENCH_VENV)
+	$(BIN)/python -m pip --python $(BENCH_VENV)/bin/python install --quiet --disable-pip-version-check --no-deps \
+		-r requirements-bench.txt
+	@touch $@

@@ -1,1 +1,1 @@
-"""Speed, as ratios of medians in one run: `make bench`."""
+"""What this costs beside the limit and beside other tools, as ratios of medians in one run: `make bench`."""

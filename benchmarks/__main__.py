@@ -1,25 +1,58 @@
-"""`python -m benchmarks [--quick]`: prints the table."""
+"""`python -m benchmarks`: measures and prints one table; a whole run writes `benchmarks/results.md` and `.json`."""
 
 import argparse
+from importlib import import_module
+from pathlib import Path
 
-from benchmarks import engine, export, slider
-from benchmarks.measure import HEADER, machine_facts
+from benchmarks import report
+from benchmarks.measure import Findings, machine_facts
+
+TOPICS = {
+    "peers": "first analysis beside the bare forward, pytorch-grad-cam, torch-cam and attention rollout",
+    "rescore": "a slider move beside the forward that it saves",
+    "slider": "slider to pixels in a browser beside a bare echo; drags, near and far",
+    "stages": "where the time of a first analysis goes; draws the picture",
+    "throughput": "a folder as a batch beside the bare forward, in one and two processes",
+    "retrieval": "exact search in 10,000 and 100,000 features",
+    "growth": "time and memory against patches, sessions and triplets",
+    "footprint": "memory and start-up, each in a process of its own",
+    "options": "int8 and torch.compile: do they pay?",
+    "export": "seconds to draw a figure",
+}
+HERE = Path(__file__).resolve().parent
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer pairs")
-    options = parser.parse_args()
-    print(machine_facts())
-    print(HEADER)
-    rows = engine.run(options.quick)
-    for row in rows:
-        print(row.markdown(), flush=True)
-    rows, seconds = export.run(options.quick)
-    for row in rows:
-        print(row.markdown(), flush=True)
-    print("\nFigure of eight columns: " + ", ".join(f"{kind} {value:.2f} s" for kind, value in seconds.items()))
-    print("\n" + slider.table(slider.run(options.quick)))
+def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command line."""
+    topics = "\n".join(f"  {name:<12}{what}" for name, what in TOPICS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        epilog=f"topics:\n{topics}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller sizes; under two minutes")
+    parser.add_argument("--only", action="append", choices=TOPICS, metavar="TOPIC", help="this topic; may be repeated")
+    parser.add_argument("--out", type=Path, help="where results.md and .json go (benchmarks/ for a whole run)")
+    parser.add_argument("--readme", action="store_true", help="write the table into the README, too")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure the topics, one after the other."""
+    options = parse_arguments(arguments)
+    if options.readme and (options.only or options.quick):
+        print("The README shows a whole run: --readme goes with neither --only nor --quick.")
+        return 2
+    facts = machine_facts() | {"quick": options.quick}
+    found: dict[str, Findings] = {}
+    for topic in options.only or TOPICS:
+        print(f"{topic}: {TOPICS[topic]} ...", flush=True)
+        found[topic] = import_module(f"benchmarks.{topic}").run(options.quick)
+    out = options.out or (None if options.only or options.quick else HERE)
+    if out is not None:
+        report.write(found, facts, out, HERE.parent / "README.md" if options.readme else None)
+    print(report.page(found, facts))
     return 0
 
 

@@ -1,72 +1,161 @@
 """Paired timing: competitors take turns in one process, so that a noisy machine is noisy for all of them."""
 
+import math
 import os
 import platform
 import statistics
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
-import torch
+Work = Callable[[], object]
+Times = dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What a ratio is judged by."""
+
+    limit: float
+    at_least: bool = False
+
+    def met(self, ratio: float) -> bool:
+        """Whether a ratio keeps the bar."""
+        return ratio >= self.limit if self.at_least else ratio <= self.limit
+
+    def __str__(self) -> str:
+        return f"{'≥' if self.at_least else '≤'} {self.limit:.3g}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a ratio of medians, its bar and its spread."""
+    """One line of the table: a ratio of medians, the quartiles of its pairs, and its bar.
+
+    Attributes:
+        name: what is divided by what.
+        ratio: of the medians.
+        low, high: quartiles of the ratios of the pairs.
+        value, reference: the two medians, in `unit`.
+        bar: what it is judged by; None where it is only told.
+    """
 
     name: str
     ratio: float
-    bar: float
-    low: float  # quartiles of the paired ratios
+    low: float
     high: float
-    milliseconds: float
-    reference_milliseconds: float
+    value: float
+    reference: float
+    bar: Bar | None = None
+    unit: str = "ms"
 
     @property
-    def holds(self) -> bool:
-        return self.ratio <= self.bar
+    def verdict(self) -> str:
+        """In one word."""
+        if self.bar is None:
+            return ""
+        return "met" if self.bar.met(self.ratio) else "not met"
 
-    def markdown(self) -> str:
-        mark = "yes" if self.holds else "**no**"
-        return (
-            f"| {self.name} | {self.ratio:.4g} | {self.low:.4g} to {self.high:.4g} | <= {self.bar:g} | {mark} "
-            f"| {self.milliseconds:.2f} | {self.reference_milliseconds:.2f} |"
-        )
-
-
-HEADER = "| what | ratio | quartiles of pairs | bar | holds | ms | reference ms |\n|---|---|---|---|---|---|---|"
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        bar = None if self.bar is None else {"limit": self.bar.limit, "at_least": self.bar.at_least}
+        return vars(self) | {"bar": bar, "verdict": self.verdict}
 
 
-def timed(work: Callable[[], object]) -> float:
+@dataclass(frozen=True)
+class Detail:
+    """A small table beside the ratios."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What one topic found; `data` holds its raw numbers for the JSON file, `pictures` files that go beside it."""
+
+    rows: tuple[Row, ...] = ()
+    details: tuple[Detail, ...] = ()
+    notes: tuple[str, ...] = ()
+    data: Mapping[str, Any] | None = None
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def timed(work: Work) -> float:
+    """Seconds."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
-def compare(
-    name: str, ours: Callable[[], object], reference: Callable[[], object], bar: float, pairs: int, warm_up: int = 2
-) -> Row:
-    """Interleave `ours` and `reference`; the order alternates from pair to pair."""
+def take_turns(contenders: Mapping[str, Work], rounds: int, warm_up: int = 2) -> Times:
+    """Seconds of each contender in each round; the order goes round, so that nobody always follows the same one."""
+    names = list(contenders)
     for _ in range(warm_up):
-        ours()
-        reference()
-    a, b = [], []
-    for i in range(pairs):
-        if i % 2:
-            b.append(timed(reference))
-            a.append(timed(ours))
-        else:
-            a.append(timed(ours))
-            b.append(timed(reference))
-    ratios = [x / y for x, y in zip(a, b, strict=True)]
-    low, _, high = statistics.quantiles(ratios, n=4)
-    median_a, median_b = statistics.median(a), statistics.median(b)
-    return Row(name, median_a / median_b, bar, low, high, 1e3 * median_a, 1e3 * median_b)
+        for name in names:
+            contenders[name]()
+    times: Times = {name: [] for name in names}
+    for i in range(rounds):
+        first = i % len(names)
+        for name in names[first:] + names[:first]:
+            times[name].append(timed(contenders[name]))
+    return times
 
 
-def machine_facts() -> str:
-    """One line on where this was measured."""
-    return (
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
-        f"Python {platform.python_version()}, torch {torch.__version__} with {torch.get_num_threads()} threads"
-    )
+def ratio(
+    name: str, ours: Sequence[float], reference: Sequence[float], bar: Bar | None = None, unit: str = "ms"
+) -> Row:
+    """The ratio of two series of pairs; seconds become milliseconds when that is the unit."""
+    pairs = [a / b for a, b in zip(ours, reference, strict=True)]
+    low, high = (pairs[0], pairs[0]) if len(pairs) < 2 else statistics.quantiles(pairs, n=4, method="inclusive")[::2]
+    scale = 1e3 if unit == "ms" else 1.0
+    a, b = statistics.median(ours), statistics.median(reference)
+    return Row(name, a / b, low, high, scale * a, scale * b, bar, unit)
+
+
+def compare(name: str, ours: Work, reference: Work, bar: Bar | None, rounds: int, warm_up: int = 2) -> Row:
+    """Two contenders and their ratio."""
+    times = take_turns({"ours": ours, "reference": reference}, rounds, warm_up)
+    return ratio(name, times["ours"], times["reference"], bar)
+
+
+def quantile(values: Sequence[float], percent: int) -> float:
+    """The percentile of a series."""
+    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """The slope p of values ~ sizes^p: least squares on a double logarithmic scale."""
+    x, y = [math.log(s) for s in sizes], [math.log(v) for v in values]
+    return statistics.linear_regression(x, y).slope
+
+
+def processor() -> str:
+    """The processor's name, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or "processor unknown")
+
+
+def machine_facts() -> dict[str, Any]:
+    """When and where this was measured."""
+    import torch
+
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "load": round(os.getloadavg()[0], 1),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+    }

@@ -1,34 +1,75 @@
-"""Slider to pixels in a real browser: our page beside a bare Gradio echo, interleaved in one run.
+"""Slider to pixels in a real browser: our page beside a bare Gradio echo, interleaved in one run; and a drag.
 
 A sample is the time from the slider's `input` event to the frame in which the new numbers are painted. The echo does
-nothing but send its slider's value back, so it is the floor of what Gradio allows.
+nothing but send its slider's value back, so it is the floor of what Gradio allows. A drag moves the slider in every
+frame for two seconds; over the distant line, every byte takes a tenth of a second in each direction.
 """
 
 import argparse
 import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from benchmarks.measure import Bar, Detail, Findings, Row, quantile
+from benchmarks.proxy import delayed
 from sdtps.ui.harness import READY, chromium, serving, serving_app
 
 WARM_UP = 5
-BAR = 1.5
-MEASURE = """([selector, value, kind]) => new Promise(done => {
-  const input = document.querySelector(selector);
-  const shown = {
-    lens: () => JSON.parse(document.querySelector('.lens-grid').dataset.settings).sparse_ratio === value,
-    echo: () => Number(document.querySelector('#out input').value) === value,
+BAR = Bar(1.5)
+DRAG_MILLISECONDS = 2000
+AWAY_SECONDS = 0.1
+SELECTORS = {"lens": "[data-setting=sparse_ratio]", "echo": "#in input[type=range]"}
+COLUMNS = ("drag of 2 s", "updates per second", "longest pause ms", "settled after ms", "last value right")
+NAMES = {"lens": "our page", "echo": "bare Gradio echo"}
+SHOWN = """const shown = {
+    lens: () => JSON.parse(document.querySelector('.lens-grid').dataset.settings).sparse_ratio,
+    echo: () => Number(document.querySelector('#out input').value),
   }[kind];
+  const input = document.querySelector(selector);
+  const move = (value) => {
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, value);
+    input.dispatchEvent(new Event('input', {bubbles: true}));
+  };"""
+MEASURE = f"""([selector, kind, value]) => new Promise(done => {{
+  {SHOWN}
   const start = performance.now();
-  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, value);
-  input.dispatchEvent(new Event('input', {bubbles: true}));
-  const afterPaint = () => {
+  move(value);
+  const afterPaint = () => {{
     const channel = new MessageChannel();
     channel.port1.onmessage = () => done(performance.now() - start);
     channel.port2.postMessage(0);
-  };
-  const frame = () => (shown() ? afterPaint() : requestAnimationFrame(frame));
+  }};
+  const frame = () => (shown() === value ? afterPaint() : requestAnimationFrame(frame));
   requestAnimationFrame(frame);
-})"""
+}})"""
+# Times of the frames that showed something new; settled counts from the last move.
+DRAG = f"""([selector, kind, length]) => new Promise(done => {{
+  {SHOWN}
+  const updates = [];
+  let last = shown(), value = last, moved = 0, order = true;
+  const start = performance.now();
+  const frame = () => {{
+    const now = performance.now() - start;
+    const current = shown();
+    if (current !== last) {{
+      if (current < last) order = false;
+      updates.push(now);
+      last = current;
+    }}
+    if (now < length) {{
+      const next = Math.round(20 + 70 * now / length) / 100;
+      if (next !== value) {{ value = next; moved = now; move(value); }}
+    }} else if (last === value || now > length + 10000) {{
+      done({{ updates, settled: now - moved, right: last === value, order }});
+      return;
+    }}
+    requestAnimationFrame(frame);
+  }};
+  move(0.2);
+  const ready = () => (shown() === 0.2 ? (last = 0.2, value = 0.2, frame()) : requestAnimationFrame(ready));
+  requestAnimationFrame(ready);
+}})"""
 
 
 def echo_app(port: int) -> None:
@@ -42,63 +83,89 @@ def echo_app(port: int) -> None:
     page.launch(server_port=port, quiet=True, run_history=False, ssr_mode=False)
 
 
-def run(quick: bool = False) -> dict[str, Any]:
-    """Measure both; times in milliseconds.
+@contextmanager
+def opened(browser: Any, urls: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """Both pages, ready."""
+    pages = {kind: browser.new_page() for kind in urls}
+    for kind, page in pages.items():
+        page.goto(urls[kind])
+        page.wait_for_selector(READY if kind == "lens" else SELECTORS[kind], timeout=120_000)
+    yield pages
+    for page in pages.values():
+        page.close()
 
-    Args:
-        quick: fewer samples, for tests.
-    """
-    samples = 20 if quick else 80
-    times: dict[str, list[float]] = {"lens": [], "echo": []}
+
+def moves(pages: dict[str, Any], samples: int) -> dict[str, list[float]]:
+    """Milliseconds from the event to the painted frame."""
+    times: dict[str, list[float]] = {kind: [] for kind in pages}
+    for i in range(WARM_UP + samples):
+        value = round(0.2 + (i * 7 % 60) / 100, 2)  # never the same value twice in a row
+        for kind, page in pages.items():
+            page.bring_to_front()
+            elapsed = page.evaluate(MEASURE, [SELECTORS[kind], kind, value])
+            if i >= WARM_UP:
+                times[kind].append(elapsed)
+    return times
+
+
+def drags(pages: dict[str, Any], times: int) -> dict[str, list[dict[str, Any]]]:
+    """What each drag showed."""
+    found: dict[str, list[dict[str, Any]]] = {kind: [] for kind in pages}
+    for _ in range(times):
+        for kind, page in pages.items():
+            page.bring_to_front()
+            found[kind].append(page.evaluate(DRAG, [SELECTORS[kind], kind, DRAG_MILLISECONDS]))
+    return found
+
+
+def drag_line(name: str, found: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Medians over the drags."""
+    rate = statistics.median(1e3 * len(d["updates"]) / (DRAG_MILLISECONDS + d["settled"]) for d in found)
+    pause = statistics.median(max(b - a for a, b in zip([0, *d["updates"]], d["updates"], strict=False)) for d in found)
+    settled = statistics.median(d["settled"] for d in found)
+    right = all(d["right"] and d["order"] for d in found)
+    return name, f"{rate:.1f}", f"{pause:.0f}", f"{settled:.0f}", "yes" if right else "**no**"
+
+
+def percentile_row(times: dict[str, list[float]], percent: int, bar: Bar | None) -> Row:
+    """The ratio of percentiles; its spread is that of the two halves of the run."""
+    half = len(times["lens"]) // 2
+    parts = [{k: t[half * i : half * (i + 1)] for k, t in times.items()} for i in range(2)]
+    low, high = sorted(quantile(p["lens"], percent) / quantile(p["echo"], percent) for p in parts)
+    ours, floor = quantile(times["lens"], percent), quantile(times["echo"], percent)
+    name = f"slider to pixels / bare Gradio echo, p{percent} (spread: of the two halves)"
+    return Row(name, ours / floor, low, high, ours, floor, bar)
+
+
+def run(quick: bool) -> Findings:
+    """Single moves, then drags, near and far."""
+    samples, repeats = (20, 1) if quick else (80, 5)
     with serving_app() as lens, serving("-m", "benchmarks.slider", "--echo", "{port}") as echo, chromium() as browser:
-        pages = {"lens": browser.new_page(), "echo": browser.new_page()}
-        pages["lens"].goto(lens)
-        pages["lens"].wait_for_selector(READY)
-        pages["echo"].goto(echo)
-        pages["echo"].wait_for_selector("#in input[type=range]")
-        selectors = {"lens": "[data-setting=sparse_ratio]", "echo": "#in input[type=range]"}
-        for i in range(WARM_UP + samples):
-            value = round(0.2 + (i * 7 % 60) / 100, 2)  # never the same value twice in a row
-            for kind, page in pages.items():
-                page.bring_to_front()
-                elapsed = page.evaluate(MEASURE, [selectors[kind], value, kind])
-                if i >= WARM_UP:
-                    times[kind].append(elapsed)
-    result: dict[str, Any] = {kind: {"p50": _quantile(t, 50), "p95": _quantile(t, 95)} for kind, t in times.items()}
-    ratio = {p: result["lens"][p] / result["echo"][p] for p in ("p50", "p95")}
-    return result | {"samples": samples, "ratio": ratio, "bar": BAR, "passed": ratio["p95"] <= BAR}
-
-
-def _quantile(values: list[float], percent: int) -> float:
-    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
-
-
-def table(result: dict[str, Any]) -> str:
-    """The result as Markdown."""
-    rows = [
-        f"Slider to pixels, {result['samples']} samples each, interleaved",
-        "",
-        "| | p50 ms | p95 ms |",
-        "|---|---|---|",
-        *(
-            f"| {name} | {result[kind]['p50']:.0f} | {result[kind]['p95']:.0f} |"
-            for kind, name in (("lens", "our page"), ("echo", "bare Gradio echo"))
-        ),
-        f"| ratio (bar: p95 ≤ {result['bar']}) | {result['ratio']['p50']:.2f} | {result['ratio']['p95']:.2f} |",
-    ]
-    return "\n".join(rows)
+        urls = {"lens": lens, "echo": echo}
+        with opened(browser, urls) as pages:
+            times = moves(pages, samples)
+            near = drags(pages, repeats)
+        with (
+            delayed(lens, AWAY_SECONDS) as far_lens,
+            delayed(echo, AWAY_SECONDS) as far_echo,
+            opened(browser, {"lens": far_lens, "echo": far_echo}) as pages,
+        ):
+            far = drags(pages, repeats)
+    lines = [drag_line(NAMES[kind], found) for kind, found in near.items()]
+    lines += [drag_line(f"{NAMES[kind]}, 100 ms away each way", found) for kind, found in far.items()]
+    note = "*Last value right* also means that no older value was ever painted over a newer one."
+    return Findings(
+        (percentile_row(times, 95, BAR), percentile_row(times, 50, None)),
+        (Detail("Dragging the slider", COLUMNS, tuple(lines), note),),
+        data={"moves_ms": times, "near": near, "far": far},
+    )
 
 
 def main() -> None:
-    """Command line."""
+    """The echo as a server of its own."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer samples")
-    parser.add_argument("--echo", type=int, metavar="PORT", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.echo:
-        echo_app(options.echo)
-    else:
-        print(table(run(options.quick)))
+    parser.add_argument("--echo", type=int, metavar="PORT", required=True, help=argparse.SUPPRESS)
+    echo_app(parser.parse_args().echo)
 
 
 if __name__ == "__main__":

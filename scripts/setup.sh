@@ -2,6 +2,7 @@
 # What pip cannot bring: a Python with venv, Chromium, fonts. From apt when root, else one sentence on what to do.
 #   setup.sh venv DIR    create DIR unless it is there
 #   setup.sh browser     Chromium and Chinese fonts
+#   setup.sh beside DIR OTHER    create OTHER, an environment that sees what DIR has, unless it is there
 set -eu
 
 install() { # install "PACKAGES" "what for"
@@ -38,8 +39,13 @@ browser)
     command -v chromium >/dev/null 2>&1 || install "chromium" "Chromium for the browser tests"
     fc-list 2>/dev/null | grep -qi cjk || install "fontconfig fonts-noto-cjk fonts-dejavu-core" "fonts for the browser tests"
     ;;
+beside)
+    [ -x "$3/bin/python" ] || "$2/bin/python" -m venv --without-pip "$3"
+    packages='import sysconfig; print(sysconfig.get_path("purelib"))'
+    "$2/bin/python" -c "$packages" >"$("$3/bin/python" -c "$packages")/beside.pth"
+    ;;
 *)
-    echo "usage: setup.sh venv DIR | browser" >&2
+    echo "usage: setup.sh venv DIR | browser | beside DIR OTHER" >&2
     exit 2
     ;;
 esac

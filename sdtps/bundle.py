@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from sdtps import records
-from sdtps.figure import FigureOptions, grid_figure
+from sdtps import figure, records
+from sdtps.figure.style import FigureOptions
 from sdtps.inputs import Prepared, read_picture
 from sdtps.messages import InputError, plain
 from sdtps.panels import Pixels
@@ -84,7 +84,7 @@ def write_bundle(
         "sources": dict(sources or {}),
         "files": {"arrays": MAPS, "figures": list(FIGURES)},
     }
-    sheet = grid_figure(analysis, pixels, options)
+    sheet = figure.grid_figure(analysis, pixels, options)
     parts = {
         MANIFEST: json.dumps(manifest, indent=2, ensure_ascii=False).encode(),
         README: _readme().encode(),

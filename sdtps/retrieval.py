@@ -10,6 +10,8 @@ from sdtps.datasets import UNKNOWN, Apart, Record
 
 MAX_RANK = 50
 BLOCK = 256  # queries whose distances are held at once
+ROWS = 2048  # gallery features that are widened to double precision at once: a large gallery is never copied whole
+TINY = 1e-12
 
 Features = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -69,8 +71,13 @@ class RankList:
 
 def distances(query: Features, gallery: Features) -> NDArray[np.float64]:
     """(Q, D) and (G, D) to (Q, G): squared Euclidean distances of the L2-normalised features."""
-    q, g = _unit(query), _unit(gallery)
-    return np.maximum(2.0 - 2.0 * (q @ g.T), 0.0)
+    q = _unit(query)
+    found = np.empty((len(query), len(gallery)))
+    for start in range(0, len(gallery), ROWS):
+        wide = gallery[start : start + ROWS].astype(np.float64)
+        norms = np.sqrt(np.einsum("gd,gd->g", wide, wide))
+        found[:, start : start + ROWS] = q @ wide.T / np.maximum(norms, TINY)
+    return np.maximum(2.0 - 2.0 * found, 0.0)
 
 
 def average_precision(match: NDArray[np.bool_]) -> float:
@@ -142,7 +149,7 @@ def rank_list(
     elif query is not None:
         left_out = np.array([r.paths == query.paths for r in records], np.bool_)
     searched = np.flatnonzero(~left_out)
-    distance = distances(feature[None], features[searched])[0]
+    distance = distances(feature[None], features)[0][searched]  # of all: choosing rows first would copy them
     order = np.argsort(distance, kind="stable")
     match = same[searched][order]
     return RankList(
@@ -163,4 +170,4 @@ def rank_list(
 def _unit(features: Features) -> NDArray[np.float64]:
     """In double precision: a triplet must have distance 0 to itself."""
     wide = features.astype(np.float64)
-    return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+    return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), TINY)

@@ -1,12 +1,14 @@
 """The payload: the numbers of the analysis to the bit, and ranges that say what they are."""
 
 import base64
+import io
 import json
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import sdtps
 from sdtps import panels
@@ -55,7 +57,13 @@ def test_arrays_survive_to_the_bit(model, images) -> None:
         assert shown["others"] == [first, second]
         np.testing.assert_array_equal(unpack(shown["cross2"]), trace.cross_attention[second])
         assert shown["cut"] == trace.score[trace.keep[-1]]
-        assert shown["photo"].startswith("data:image/png;base64,")
+        assert shown["photo"].startswith("data:image/webp;base64,")
+
+
+def test_photographs_travel_without_loss() -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (64, 32, 3), dtype=np.uint8)
+    content = base64.b64decode(panels.photo_url(pixels).partition(",")[2])
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(content))), pixels)
 
 
 def test_ranges_are_the_maps_own_or_shared(model, images) -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from sdtps import commands
 from sdtps.figure import FIGURE_PANELS, FORMATS, PRESETS, FigureOptions, Sheet, compare_figure, grid_figure
-from sdtps.figure.sheet import DPI
-from sdtps.figure.style import WORDS
+from sdtps.figure.style import DPI, WORDS
 from sdtps.messages import InputError
 from sdtps.panels import COLOUR_MAPS
 

@@ -7,8 +7,7 @@ from sdtps.commands.figure import check_format, width_from
 from sdtps.datasets import Dataset, Record, open_dataset
 from sdtps.features import NOTHING
 from sdtps.figure import PRESETS, FigureOptions, RankedItem, RankedQuery, rank_figure
-from sdtps.figure.sheet import DPI
-from sdtps.figure.style import WORDS
+from sdtps.figure.style import DPI, WORDS
 from sdtps.inputs import prepare
 from sdtps.model import LoadedModel
 from sdtps.panels import Pixels

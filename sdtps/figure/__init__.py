@@ -4,11 +4,27 @@ Three layouts, each a function that returns a `Sheet`: `grid_figure` (one analys
 `rank_figure` (queries and what was found). `Sheet.save` writes any format.
 """
 
-from sdtps.figure.compare import compare_figure
-from sdtps.figure.grid import FIGURE_PANELS, grid_figure
-from sdtps.figure.ranks import RankedItem, RankedQuery, rank_figure
-from sdtps.figure.sheet import FORMATS, Sheet
-from sdtps.figure.style import PRESETS, FigureOptions
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sdtps.figure.style import FORMATS, PRESETS, FigureOptions
+
+if TYPE_CHECKING:
+    from sdtps.figure.compare import compare_figure
+    from sdtps.figure.grid import FIGURE_PANELS, grid_figure
+    from sdtps.figure.ranks import RankedItem, RankedQuery, rank_figure
+    from sdtps.figure.sheet import Sheet
+
+# What draws is imported when it is asked for: Matplotlib and fontTools would make every start slower.
+_HOMES = {
+    "compare_figure": "compare",
+    "FIGURE_PANELS": "grid",
+    "grid_figure": "grid",
+    "RankedItem": "ranks",
+    "RankedQuery": "ranks",
+    "rank_figure": "ranks",
+    "Sheet": "sheet",
+}
 
 __all__ = [
     "FIGURE_PANELS",
@@ -22,3 +38,9 @@ __all__ = [
     "grid_figure",
     "rank_figure",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -16,11 +16,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from sdtps.figure import fonts
-from sdtps.figure.style import GREY, INK
+from sdtps.figure.style import DPI, FORMATS, GREY, INK
 from sdtps.files import write_whole
 
-FORMATS = ("pdf", "svg", "png")
-DPI = 300
 SMALLEST = 4.0  # points; below that nobody reads it
 # Text stays text (TrueType in PDF, <text> in SVG), and the same figure is the same file.
 SAVING = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "sdtps-lens", "mathtext.fontset": "stix"}

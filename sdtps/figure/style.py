@@ -6,6 +6,9 @@ from types import MappingProxyType
 
 from sdtps.panels import COLOUR_MAPS, PANELS
 
+FORMATS = ("pdf", "svg", "png")
+DPI = 300
+
 # Widths in inches, from each template's \columnwidth and \textwidth. ICLR has one column: half of it fits two figures
 # side by side.
 PRESETS = MappingProxyType(

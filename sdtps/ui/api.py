@@ -18,8 +18,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from sdtps import faults, records
+from sdtps import figure as drawing
 from sdtps.bundle import versions, write_bundle
-from sdtps.figure import grid_figure
 from sdtps.inputs import MAX_BYTES, Fit, Prepared, prepare
 from sdtps.messages import CheckpointError, InputError, Message
 from sdtps.model import LoadedModel
@@ -120,7 +120,7 @@ def add_api(workbench: Workbench, files: set[str]) -> None:
             kind, dots = parse_format({"format": format, "dpi": dpi})
             settings = _settings(sparse_ratio, aggr_ratio, beta, tau, variant)
             analysis, prepared = _analyse(workbench, (rgb, nir, tir), settings, fit, weights)
-            content = grid_figure(analysis, prepared.pixels, look).render(kind, dots)
+            content = drawing.grid_figure(analysis, prepared.pixels, look).render(kind, dots)
             return _file(content, f"sdtps-figure.{kind}", files)
 
         return _answered(work)

@@ -4,21 +4,10 @@ import base64
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sdtps import panels
+from sdtps import figure, panels
 from sdtps.anonymous import is_hidden
 from sdtps.bundle import read_bundle, write_bundle
-from sdtps.figure import (
-    FORMATS,
-    PRESETS,
-    FigureOptions,
-    RankedItem,
-    RankedQuery,
-    Sheet,
-    compare_figure,
-    grid_figure,
-    rank_figure,
-)
-from sdtps.figure.sheet import DPI
+from sdtps.figure.style import DPI, FORMATS, PRESETS, FigureOptions
 from sdtps.inputs import Picture, Prepared
 from sdtps.messages import Message
 from sdtps.model import LoadedModel
@@ -86,7 +75,7 @@ def _figure(workbench: "Workbench", fields: Any) -> Payload:
     opened, look = workbench.opened(fields.get("key")), parse_look(fields.get("look", {}))
     kind, dpi = parse_format(fields)
     analysis = analysis_of(opened, fields.get("settings"))
-    return _drawn("sdtps-figure", grid_figure(analysis, opened.prepared.pixels, look), kind, dpi)
+    return _drawn("sdtps-figure", figure.grid_figure(analysis, opened.prepared.pixels, look), kind, dpi)
 
 
 def _compare(workbench: "Workbench", fields: Any) -> Payload:
@@ -100,19 +89,19 @@ def _compare(workbench: "Workbench", fields: Any) -> Payload:
         text = "A and B show different triplets, and the strip has one photograph for both; compare one triplet."
         raise Refusal(Message("figure.triplets", text))
     a, b = analysis_of(before, pinned.get("settings")), analysis_of(opened, fields.get("settings"))
-    return _drawn("sdtps-comparison", compare_figure(a, b, opened.prepared.pixels, look), kind, dpi)
+    return _drawn("sdtps-comparison", figure.compare_figure(a, b, opened.prepared.pixels, look), kind, dpi)
 
 
 def _ranks(workbench: "Workbench", fields: Any) -> Payload:
     """The rank list on screen."""
     look, (kind, dpi) = parse_look(fields.get("look", {})), parse_format(fields)
     found = ranks.listed(workbench, fields)
-    items = [RankedItem(p, m.same, m.distance) for p, m in zip(found.pixels, found.ranking.matches, strict=True)]
-    query = RankedQuery(found.opened.prepared.pixels, items)
-    return _drawn("sdtps-ranks", rank_figure([query], look, len(items)), kind, dpi)
+    items = [figure.RankedItem(p, m.same, m.distance) for p, m in zip(found.pixels, found.ranking.matches, strict=True)]
+    query = figure.RankedQuery(found.opened.prepared.pixels, items)
+    return _drawn("sdtps-ranks", figure.rank_figure([query], look, len(items)), kind, dpi)
 
 
-def _drawn(stem: str, sheet: Sheet, kind: str, dpi: int) -> Payload:
+def _drawn(stem: str, sheet: "figure.Sheet", kind: str, dpi: int) -> Payload:
     notes = [panels.as_note(n) for n in sheet.notes]
     size = [round(sheet.width, 3), round(sheet.height, 3)]
     return {"file": file_answer(stem, kind, sheet.render(kind, dpi)), "notes": notes, "inches": size}

@@ -84,7 +84,7 @@ function mountLens(root, config, server) {
   };
   const wantsMatrix = () => state.token !== null || dialog.node.open;
 
-  const askDecide = latestWins(
+  const askDecide = latestWinsInFlight(
     async (request) => (await server.decide(request)) || unreachable(),
     async (answer, request) => {
       if (request.key !== state.key) return;
