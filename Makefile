@@ -6,6 +6,8 @@ DEV_STAMP := $(VENV)/.installed-dev
 BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
 ARGS ?=
+# Two test processes with one thread each: torch's threads only get in each other's way.
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint bench fuzz screenshots browser clean
@@ -18,7 +20,7 @@ run: $(RUN_STAMP) ## Install what is needed and start the page on http://127.0.0
 
 test: $(DEV_STAMP) browser ## Install what is needed; lint, types, unit, API and browser tests
 	$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 lint: $(DEV_STAMP) ## Ruff and the type checker
 	$(BIN)/ruff check .
