@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sdtps.bundle import is_bundle, read_bundle
-from sdtps.commands import batch, bundle, data, figure, print_json, ranks, serve, weights
+from sdtps.commands import batch, bundle, data, figure, password, print_json, ranks, serve, weights
 from sdtps.progress import progress_bar
 from sdtps.records import as_json
 
@@ -48,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
         add(commands)
 
     weights.add_command(commands)
+    password.add_command(commands)
 
     synth = commands.add_parser("synth", help="write generated people in the RGBNT201 layout")
     synth.add_argument("--out", required=True, help="folder that will hold RGBNT201/")

@@ -104,6 +104,11 @@ class Workbench:
         self._decoding = threading.BoundedSemaphore(DECODERS)
         self._open: ByteLru[Open] = ByteLru(prepared_bytes, lambda o: o.bytes)
 
+    def close(self) -> None:
+        """Stop long work and remove files, for a clean end."""
+        self.jobs.close()
+        self.models.close()
+
     def config(self) -> Payload:
         """What the page needs to know before the first triplet."""
         return {
@@ -269,7 +274,7 @@ class Workbench:
         try:
             return people_share(mask, backbone.input_size, backbone.grid, fit)
         except (OSError, ValueError):
-            log.warning("The person mask %s cannot be read.", mask.name)
+            log.warning("A person mask cannot be read.")  # the log holds no names
             return None
 
     def _model(self, key: str | None) -> LoadedModel:
