@@ -11,4 +11,6 @@ LOCAL_HOSTS = "localhost,127.0.0.1,::1"
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 for _name in ("NO_PROXY", "no_proxy"):
     os.environ[_name] = ",".join(filter(None, [os.environ.get(_name), LOCAL_HOSTS]))
-os.environ.setdefault("GRADIO_TEMP_DIR", str(Path(tempfile.gettempdir()) / "sdtps-lens"))
+# A folder per account: one that another account made first could not be written to.
+_account = os.getuid() if hasattr(os, "getuid") else "user"
+os.environ.setdefault("GRADIO_TEMP_DIR", str(Path(tempfile.gettempdir()) / f"sdtps-lens-{_account}"))

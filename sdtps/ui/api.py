@@ -165,11 +165,12 @@ def add_api(workbench: Workbench, files: set[str]) -> None:
     gr.api(health, api_name="health")
 
 
-def health_route(workbench: Workbench) -> Route:
+def health_route(workbench: Workbench, page: gr.Blocks) -> Route:
     """`GET /health` for load balancers; answered without a thread, so that a crowd cannot keep it waiting."""
 
     async def answer(_request: Request) -> JSONResponse:
-        return JSONResponse(health_facts(workbench))
+        sessions = len(page.state_holder.session_data)
+        return JSONResponse(health_facts(workbench) | {"sessions": sessions, "cached_bytes": workbench.cached_bytes})
 
     return Route("/health", answer)
 

@@ -36,6 +36,7 @@ ENDPOINTS = (
 MEGABYTE = 1024 * 1024
 THREE_PICTURES = 4 * MAX_BYTES + MEGABYTE  # as base64 in one JSON text
 SMALL = MEGABYTE
+FORM = 64 * 1024
 CROWD = 64  # requests of the page that may be under way at once
 LOGINS_PER_MINUTE = 10
 MAX_CLIENTS = 10_000
@@ -122,7 +123,7 @@ class SizeLimit(Guard):
         """Bytes that a request to this path may have."""
         kind = HTTPConnection(scope).headers.get("content-type", "")
         if path.startswith((SERVER_FUNCTIONS, f"{API}/upload")) and kind.startswith("multipart/"):
-            return self.max_file + SMALL
+            return self.max_file + FORM  # what the form adds round the file
         return THREE_PICTURES if path.startswith(QUEUED) else SMALL
 
     def check(self, scope: Scope, path: str) -> JSONResponse | None:

@@ -98,7 +98,10 @@ def serve(page: gr.Blocks, workbench: Workbench, options: argparse.Namespace) ->
         quiet=True,
         max_threads=FUNCTION_THREADS,
         auth=_gate(options.auth),
-        app_kwargs={"middleware": middleware(settings["max_file_size"], options), "routes": [health_route(workbench)]},
+        app_kwargs={
+            "middleware": middleware(settings["max_file_size"], options),
+            "routes": [health_route(workbench, page)],
+        },
         **settings,
     )
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS

@@ -18,7 +18,7 @@ from sdtps.inputs import MAX_BYTES, Fit, Picture, Prepared, Triplet, prepare, re
 from sdtps.masks import people_share
 from sdtps.messages import InputError, Message
 from sdtps.model import LoadedModel
-from sdtps.pipeline import camera_label, decide, encode
+from sdtps.pipeline import cached_bytes, camera_label, decide, encode
 from sdtps.types import MODALITIES, Analysis, FloatArray
 from sdtps.ui import exports, weights
 from sdtps.ui.browse import shelf_cards
@@ -108,6 +108,11 @@ class Workbench:
         """Stop long work and remove files, for a clean end."""
         self.jobs.close()
         self.models.close()
+
+    @property
+    def cached_bytes(self) -> int:
+        """Memory of uploads, open triplets and their encodings."""
+        return self._pictures.bytes + self._open.bytes + cached_bytes()
 
     def config(self) -> Payload:
         """What the page needs to know before the first triplet."""
