@@ -6,7 +6,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench screenshots browser clean
+.PHONY: help run test lint bench soak load sbom audit container screenshots browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -25,6 +25,22 @@ lint: $(DEV_STAMP) ## Ruff and the type checker
 
 bench: $(DEV_STAMP) ## Speed as ratios in one run
 	$(BIN)/python -m benchmarks $(ARGS)
+
+soak: $(DEV_STAMP) ## Long use of one server: does anything grow?
+	$(BIN)/python scripts/soak.py $(ARGS)
+
+load: $(DEV_STAMP) ## Twenty sessions at once against one user
+	$(BIN)/python -m benchmarks.load $(ARGS)
+
+container: ## The steps of the Dockerfile without an engine, in a clean folder as another user
+	python3 scripts/container_steps.py $(ARGS)
+
+sbom: $(DEV_STAMP) ## Write sbom.json (CycloneDX): every package with version, licence and hash
+	$(BIN)/python scripts/sbom.py --out sbom.json $(ARGS)
+
+audit: $(DEV_STAMP) ## Known vulnerabilities of the pinned packages, and licences
+	$(BIN)/python scripts/sbom.py --licences
+	sh scripts/audit.sh $(BIN)/python
 
 screenshots: $(DEV_STAMP) browser ## Take the README's pictures
 	$(BIN)/python scripts/screenshots.py
