@@ -35,7 +35,7 @@ load: $(DEV_STAMP) ## Twenty sessions at once against one user
 container: ## The steps of the Dockerfile without an engine, in a clean folder as another user
 	python3 scripts/container_steps.py $(ARGS)
 
-sbom: $(DEV_STAMP) ## Write sbom.json (CycloneDX): every package with version, licence and hash
+sbom: $(DEV_STAMP) ## Write sbom.json (CycloneDX): every package with version and licence
 	$(BIN)/python scripts/sbom.py --out sbom.json $(ARGS)
 
 audit: $(DEV_STAMP) ## Known vulnerabilities of the pinned packages, and licences

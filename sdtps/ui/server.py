@@ -64,6 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def check_port(host: str, port: int) -> None:
     """Say at once that a port cannot be used, before any weights are loaded."""
     try:
+        if not 0 < port < 65536:  # the system would take the remainder
+            raise OverflowError
         family = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family[0]) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
