@@ -9,12 +9,14 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 from gradio.utils import get_upload_folder
 from starlette.middleware import Middleware
 
+from sdtps.figure import fonts
 from sdtps.messages import InputError
 from sdtps.ui import logs
 from sdtps.ui.accounts import read_accounts, signing_in
@@ -26,6 +28,7 @@ from sdtps.ui.page import launch_options
 from sdtps.ui.workbench import Workbench
 
 GRACE_SECONDS = 2  # for answers under way when the server is asked to stop
+LAST_SECONDS = 4  # then it ends, whatever still runs
 FUNCTION_THREADS = 16  # apart from those that serve pages and files, which a crowd must not starve
 SHARED = (
     "--share opens this server to everyone who has the link, through a relay outside your network; "
@@ -47,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--embed-in",
         metavar="ORIGIN",
         action="append",
-        default=[o for o in env("SDTPS_EMBED_IN", "").split(",") if o],
+        default=[o for o in (env("SDTPS_EMBED_IN") or _around_a_space()).split(",") if o],
         type=_origin,
         help="let pages of this origin (https://example.org) show the page in a frame; repeat for several",
     )
@@ -108,11 +111,13 @@ def serve(page: gr.Blocks, workbench: Workbench, options: argparse.Namespace) ->
     )
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
     logs.configure(options.log_format)
-    janitor = Janitor(get_upload_folder(), page.temp_file_sets)
+    folder = Path(get_upload_folder())
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    janitor = Janitor(folder, page.temp_file_sets)
     janitor.start()
     log.info("serving", extra={"facts": {"url": local, "shared": shared}})
     stop.wait()
-    _end(page, [janitor.stop, workbench.close])
+    _end(page, [janitor.stop, workbench.close, fonts.close])
 
 
 def middleware(max_file: int, options: argparse.Namespace) -> list[Middleware]:
@@ -125,7 +130,9 @@ def _end(page: gr.Blocks, closing: list[Callable[[], Any]]) -> None:
     log.info("stopping")
     for close in closing:
         close()
-    page.close(verbose=False)
+    closer = threading.Thread(target=page.close, args=(False,), daemon=True)
+    closer.start()
+    closer.join(LAST_SECONDS)
     log.info("stopped")
     logging.shutdown()
     # Threads inside a forward pass or a figure cannot be interrupted, and Python would wait for them.
@@ -139,6 +146,11 @@ def _gate(path: str | None) -> Any:
         return signing_in(read_accounts(path))
     except (InputError, OSError) as error:
         raise SystemExit(f"--auth: {error}") from None
+
+
+def _around_a_space() -> str:
+    """A Gradio Space is shown in a frame of the site that hosts it."""
+    return "https://huggingface.co" if os.environ.get("SPACE_ID") else ""
 
 
 def _origin(text: str) -> str:

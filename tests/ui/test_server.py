@@ -136,6 +136,9 @@ def test_options_and_their_defaults(monkeypatch, capsys) -> None:
         600,
         "json",
     )
+    monkeypatch.delenv("SDTPS_EMBED_IN")
+    monkeypatch.setenv("SPACE_ID", "someone/lens")
+    assert program.parse_arguments([]).embed_in == ["https://huggingface.co"]
     for wrong in ("example.org", "https://a.org/path", "https://a.org; script-src *"):
         with pytest.raises(SystemExit):
             program.parse_arguments(["--embed-in", wrong])
