@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -100,6 +101,8 @@ def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
         try:
             urllib.request.urlopen(f"{url}/config", timeout=2).close()
             return
+        except urllib.error.HTTPError:
+            return  # it answers, if only that one has to sign in
         except OSError:
             time.sleep(0.2)  # nothing to wait on yet but time
     raise RuntimeError(f"The server did not start within {START_SECONDS} seconds.")
