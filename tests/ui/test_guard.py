@@ -165,8 +165,12 @@ def test_only_named_origins_may_embed_the_page() -> None:
 
 def test_the_page_runs_under_its_policy_and_foreign_scripts_do_not(open_page: OpenPage) -> None:
     page = open_page("?example=day", allow="Content Security Policy")
-    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=x: onerror=\"window.hacked = true\">')")
-    page.wait_for_function("document.body.lastChild.complete")
+    page.evaluate(
+        """() => new Promise(failed => {
+          document.body.insertAdjacentHTML('beforeend', '<img src="data:image/png,x" onerror="window.hacked = true">');
+          document.body.lastChild.addEventListener('error', () => failed());
+        })"""
+    )
     assert page.evaluate("window.hacked") is None
 
 
