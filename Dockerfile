@@ -1,14 +1,42 @@
-FROM python:3.11-slim
-RUN useradd --create-home --uid 1000 lens
+# CPU:  docker build -t sdtps-lens .
+# CUDA: docker build -t sdtps-lens:cuda --target cuda .        (docker run --gpus all ...)
+# Run:  docker run --read-only --tmpfs /tmp:size=2g --cap-drop ALL -p 127.0.0.1:7860:7860 sdtps-lens
+ARG PYTHON=3.11.14-slim-bookworm
+
+FROM python:${PYTHON} AS base
+RUN useradd --no-log-init --create-home --uid 1000 lens
 WORKDIR /home/lens/app
-COPY requirements.txt .
-RUN pip install --no-cache-dir -r requirements.txt
+# All that is ever written goes below /tmp.
+ENV SDTPS_HOST=0.0.0.0 \
+    SDTPS_PORT=7860 \
+    SDTPS_LOG_FORMAT=json \
+    SDTPS_CACHE=/tmp/sdtps-features \
+    GRADIO_TEMP_DIR=/tmp/sdtps-lens \
+    MPLCONFIGDIR=/tmp/matplotlib \
+    XDG_CACHE_HOME=/tmp/cache \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1
+EXPOSE 7860
+HEALTHCHECK --interval=30s --timeout=5s --start-period=90s --retries=3 \
+    CMD ["python", "-c", "import os, urllib.request as u; u.urlopen('http://127.0.0.1:' + os.environ['SDTPS_PORT'] + '/health', timeout=4)"]
+CMD ["python", "app.py"]
+COPY requirements.txt ./
+
+FROM base AS project
 COPY app.py pyproject.toml README.md LICENSE ./
 COPY sdtps sdtps
 COPY assets/examples assets/examples
 COPY checkpoints checkpoints
-USER lens
-ENV SDTPS_HOST=0.0.0.0 SDTPS_PORT=7860 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
-EXPOSE 7860
-HEALTHCHECK --start-period=60s CMD python -c "import urllib.request as u; u.urlopen('http://127.0.0.1:7860/config', timeout=5)"
-CMD ["python", "app.py"]
+
+FROM base AS cuda
+RUN pip install --no-cache-dir -r requirements.txt
+COPY --from=project /home/lens/app ./
+ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
+USER 1000:1000
+
+FROM base AS cpu
+# Wheels of torch without CUDA, several gigabytes smaller.
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+RUN pip install --no-cache-dir --extra-index-url "${TORCH_INDEX}" -r requirements.txt
+COPY --from=project /home/lens/app ./
+USER 1000:1000

@@ -10,7 +10,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench fuzz screenshots browser clean
+.PHONY: help run test lint bench fuzz soak load sbom audit container screenshots browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -32,6 +32,22 @@ bench: $(BENCH_STAMP) browser ## Cost beside peers and the limit, as ratios in o
 
 fuzz: $(DEV_STAMP) ## Random files and requests for some seconds each; ARGS="--seconds 60 --seed 1"
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+soak: $(DEV_STAMP) ## Long use of one server: does anything grow?
+	$(BIN)/python scripts/soak.py $(ARGS)
+
+load: $(DEV_STAMP) ## Twenty sessions at once against one user
+	$(BIN)/python -m benchmarks.load $(ARGS)
+
+container: ## The steps of the Dockerfile without an engine, in a clean folder as another user
+	python3 scripts/container_steps.py $(ARGS)
+
+sbom: $(DEV_STAMP) ## Write sbom.json (CycloneDX): every package with version and licence
+	$(BIN)/python scripts/sbom.py --out sbom.json $(ARGS)
+
+audit: $(DEV_STAMP) ## Known vulnerabilities of the pinned packages, and licences
+	$(BIN)/python scripts/sbom.py --licences
+	sh scripts/audit.sh $(BIN)/python
 
 screenshots: $(DEV_STAMP) browser ## Take the README's pictures
 	$(BIN)/python scripts/screenshots.py

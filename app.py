@@ -14,10 +14,10 @@ from sdtps.datasets import open_dataset
 from sdtps.messages import CheckpointError, InputError
 from sdtps.model import ModelConfig
 from sdtps.store import FeatureStore
-from sdtps.ui.api import add_health_route
 from sdtps.ui.examples import EXAMPLES, find_examples
 from sdtps.ui.library import Library
-from sdtps.ui.page import build_page, launch_options
+from sdtps.ui.page import build_page
+from sdtps.ui.server import add_options, check_port, serve
 from sdtps.ui.shelf import Shelf
 from sdtps.ui.workbench import Workbench
 
@@ -41,7 +41,12 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         help="let visitors load a checkpoint from their computer",
     )
     parser.add_argument("--device", default=env("SDTPS_DEVICE", "auto"), help="auto, cpu, cuda, cuda:1, mps")
-    parser.add_argument("--share", action="store_true", default=env("SDTPS_SHARE", "").lower() in on)
+    parser.add_argument(
+        "--share",
+        action="store_true",
+        default=env("SDTPS_SHARE", "").lower() in on,
+        help="open the page to everyone with the link, through a relay on the internet",
+    )
     parser.add_argument("--root-path", default=env("SDTPS_ROOT_PATH", ""), help="path prefix behind a proxy")
     parser.add_argument("--data", action="append", default=None, help="a data set folder; repeat for several")
     parser.add_argument(
@@ -55,6 +60,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         help="show neither names nor hashes of the weights, for double-blind review",
     )
     parser.add_argument("--mcp", action="store_true", default=env("SDTPS_MCP", "").lower() in on, help=MCP_HELP)
+    add_options(parser)
     parser.add_argument("--examples", type=Path, default=Path(env("SDTPS_EXAMPLES") or EXAMPLES))
     options = parser.parse_args(arguments)
     paths = ("SDTPS_WEIGHTS", "SDTPS_DATA", "SDTPS_GALLERY")
@@ -97,6 +103,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parse_arguments(arguments)
     if options.mcp and not find_spec("mcp"):
         sys.exit("--mcp needs the package mcp, which is not installed; install it with: pip install 'gradio[mcp]'")
+    check_port(options.host, options.port)
     try:
         browsed, galleries = ([open_dataset(f, confined=True) for f in fs] for fs in (options.data, options.gallery))
         if options.anonymous:
@@ -108,21 +115,7 @@ def main(arguments: list[str] | None = None) -> None:
     library = Library(browsed, galleries, FeatureStore(options.cache))
     workbench = Workbench(shelf, find_examples(options.examples), library)
     warm_up(workbench)
-    page = build_page(workbench)
-    try:
-        server, _, _ = page.launch(
-            server_name=options.host,
-            server_port=options.port,
-            share=options.share,
-            root_path=options.root_path or None,
-            mcp_server=options.mcp,
-            prevent_thread_lock=True,
-            **launch_options(upload_weights=options.allow_upload_weights),
-        )
-    except OSError:
-        sys.exit(f"Port {options.port} on {options.host} cannot be used; choose another with --port.")
-    add_health_route(server, workbench)
-    page.block_thread()
+    serve(build_page(workbench), workbench, options)
 
 
 if __name__ == "__main__":

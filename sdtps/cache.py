@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+MAX_ITEMS = 4096
 Value = TypeVar("Value")
 
 
@@ -13,11 +14,13 @@ class ByteLru(Generic[Value]):
 
     Args:
         max_bytes: the budget; a value larger than it is returned to the caller but not kept.
+        max_items: the most values, for small ones cost more than their bytes.
         size_of: bytes of a value.
     """
 
-    def __init__(self, max_bytes: int, size_of: Callable[[Value], int]) -> None:
+    def __init__(self, max_bytes: int, size_of: Callable[[Value], int], max_items: int = MAX_ITEMS) -> None:
         self.max_bytes = max_bytes
+        self.max_items = max_items
         self._size_of = size_of
         self._items: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
         self._lock = threading.Lock()
@@ -43,7 +46,7 @@ class ByteLru(Generic[Value]):
             self._discard(key)
             self._items[key] = (value, size)
             self.bytes += size
-            while self.bytes > self.max_bytes:
+            while self.bytes > self.max_bytes or len(self._items) > self.max_items:
                 self._discard(next(iter(self._items)))
 
     def discard_where(self, matches: Callable[[Hashable], bool]) -> None:

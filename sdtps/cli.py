@@ -17,6 +17,7 @@ from sdtps.commands import (
     data,
     figure,
     load,
+    password,
     print_json,
     ranks,
     serve,
@@ -82,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         add(commands)
 
     weights.add_command(commands)
+    password.add_command(commands)
 
     synth = commands.add_parser("synth", help="write generated people in the RGBNT201 layout")
     synth.add_argument("--out", required=True, help="folder that will hold RGBNT201/")

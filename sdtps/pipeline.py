@@ -227,6 +227,11 @@ def analyse(
     return analyse_triplet(model, read_triplet(rgb, nir, tir, fit), settings, camera=camera)
 
 
+def cached_bytes() -> int:
+    """Memory of both caches."""
+    return _encodings.bytes + _evidence.bytes
+
+
 def forget(sha256: str | None = None) -> None:
     """Drop cached encodings: of one set of weights, or all."""
     for cache in (_encodings, _evidence):

@@ -97,6 +97,12 @@ def _folder() -> "tempfile.TemporaryDirectory[str]":
     return tempfile.TemporaryDirectory(prefix="sdtps-fonts-")  # lives as long as the process
 
 
+def close() -> None:
+    """Remove the fonts that were made, for an end that Python's own clean-up does not see."""
+    if _folder.cache_info().currsize:
+        _folder().cleanup()
+
+
 def _opened(path: object) -> TTFont:
     index = int(getattr(path, "face_index", 0))  # collections hold several fonts in one file
     return TTFont(str(path), fontNumber=index, recalcTimestamp=False)

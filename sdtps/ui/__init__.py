@@ -11,4 +11,8 @@ LOCAL_HOSTS = "localhost,127.0.0.1,::1"
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 for _name in ("NO_PROXY", "no_proxy"):
     os.environ[_name] = ",".join(filter(None, [os.environ.get(_name), LOCAL_HOSTS]))
-os.environ.setdefault("GRADIO_TEMP_DIR", str(Path(tempfile.gettempdir()) / "sdtps-lens"))
+# The folder is ours alone, because what is old in it gets deleted; and each account has its own, because one that
+# another account made first could not be written to.
+_own = f"sdtps-lens-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+_temporary = Path(os.environ.get("GRADIO_TEMP_DIR") or tempfile.gettempdir())
+os.environ["GRADIO_TEMP_DIR"] = str(_temporary if _temporary.name == _own else _temporary / _own)

@@ -26,6 +26,7 @@ from sdtps.model import LoadedModel
 from sdtps.pipeline import decide, encode
 from sdtps.types import MODALITIES, Analysis, Settings
 from sdtps.ui.exports import parse_format, parse_look
+from sdtps.ui.logs import with_log
 from sdtps.ui.requests import Refusal, parse_settings
 from sdtps.ui.workbench import Workbench
 from sdtps.variants import get_variant
@@ -158,37 +159,40 @@ def add_api(workbench: Workbench, files: set[str]) -> None:
         return health_facts(workbench)
 
     heavy: dict[str, Any] = {"concurrency_limit": 1, "concurrency_id": "backbone"}
-    gr.api(analyse, api_name="analyse", **heavy)
-    gr.api(figure, api_name="figure", **heavy)
-    gr.api(bundle, api_name="bundle", **heavy)
+    endpoints: dict[str, Callable[..., Any]] = {"analyse": analyse, "figure": figure, "bundle": bundle}
+    for name, work in endpoints.items():
+        gr.api(with_log(f"api.{name}", work), api_name=name, **heavy)
     gr.api(weights, api_name="weights")
     gr.api(health, api_name="health")
 
 
-def add_health_route(server: Any, workbench: Workbench) -> None:
-    """`GET /health` for load balancers, in front of all other routes."""
+def health_route(workbench: Workbench, page: gr.Blocks) -> Route:
+    """`GET /health` for load balancers; answered without a thread, so that a crowd cannot keep it waiting."""
 
-    def answer(_request: Request) -> JSONResponse:
-        return JSONResponse(health_facts(workbench))
+    async def answer(_request: Request) -> JSONResponse:
+        sessions = len(page.state_holder.session_data)
+        return JSONResponse(health_facts(workbench) | {"sessions": sessions, "cached_bytes": workbench.cached_bytes})
 
-    server.router.routes.insert(0, Route("/health", answer))
+    return Route("/health", answer)
 
 
 def health_facts(workbench: Workbench) -> dict[str, Any]:
-    """What a load balancer or an operator wants to know."""
-    names = [entry["id"] for entry in weights_list(workbench)]
-    device = workbench.models.model(None).device.type
+    """What a load balancer or an operator wants to know; looks at nothing that would have to be loaded."""
+    shelf = workbench.models
+    names = [key for key, entry in shelf.entries.items() if not entry.uploaded]
+    device = next((m.device.type for k in shelf.loaded if (m := shelf.peek(k)) is not None), shelf.device)
     return {"status": "ok", "weights": names, "device": device, "versions": versions()}
 
 
 def weights_list(workbench: Workbench) -> list[dict[str, Any]]:
     """The weights of the command line and of `checkpoints/`; uploads belong to the page that sent them."""
-    shelf = workbench.models
-    return [
-        {"id": key, "name": entry.name} | (records.weights_facts(shelf[key].weights) if key in shelf.loaded else {})
-        for key, entry in shelf.entries.items()
-        if not entry.uploaded
-    ]
+    shelf, listed = workbench.models, []
+    for key, entry in shelf.entries.items():
+        if not entry.uploaded:
+            model = shelf.peek(key)
+            facts = {} if model is None else records.weights_facts(model.weights)
+            listed.append({"id": key, "name": entry.name} | facts)
+    return listed
 
 
 def _settings(sparse_ratio: float, aggr_ratio: float, beta: float, tau: float, variant: str) -> Settings:

@@ -7,9 +7,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,32 +21,64 @@ START_SECONDS = 180
 READY = ".lens-grid[data-settings]"
 
 
+@dataclass(frozen=True)
+class Running:
+    """A server in a process of its own.
+
+    Attributes:
+        url: its address.
+        process: the process.
+        log: the file with all it says.
+        cache: the folder of its temporary files.
+    """
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    cache: Path
+
+
 @contextmanager
-def serving(*command: str) -> Iterator[str]:
-    """Run a server and yield its address; `{port}` in the command becomes a free port."""
+def running(*command: str) -> Iterator[Running]:
+    """Run a server; `{port}` in the command becomes a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        environment = os.environ | {"GRADIO_TEMP_DIR": str(Path(folder) / "cache"), "GRADIO_ANALYTICS_ENABLED": "False"}
+        cache = Path(folder) / "cache"
+        environment = os.environ | {"GRADIO_TEMP_DIR": str(cache), "GRADIO_ANALYTICS_ENABLED": "False"}
         filled = [sys.executable, *(part.replace("{port}", str(port)) for part in command)]
         with log.open("wb") as stream:
             process = subprocess.Popen(filled, cwd=APP.parent, env=environment, stdout=stream, stderr=stream)
         try:
             url = f"http://127.0.0.1:{port}"
             _wait_for(url, process, log)
-            yield url
+            yield Running(url, process, log, cache)
         finally:
             process.terminate()
             process.wait(20)
 
 
 @contextmanager
+def serving(*command: str) -> Iterator[str]:
+    """Run a server and yield its address."""
+    with running(*command) as server:
+        yield server.url
+
+
+@contextmanager
+def running_app(*arguments: str) -> Iterator[Running]:
+    """Run `app.py`."""
+    with running(str(APP), "--port", "{port}", *arguments) as server:
+        yield server
+
+
+@contextmanager
 def serving_app(*arguments: str) -> Iterator[str]:
     """Run `app.py` and yield its address."""
-    with serving(str(APP), "--port", "{port}", *arguments) as url:
-        yield url
+    with running_app(*arguments) as server:
+        yield server.url
 
 
 @contextmanager
@@ -67,6 +101,8 @@ def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
         try:
             urllib.request.urlopen(f"{url}/config", timeout=2).close()
             return
+        except urllib.error.HTTPError:
+            return  # it answers, if only that one has to sign in
         except OSError:
             time.sleep(0.2)  # nothing to wait on yet but time
     raise RuntimeError(f"The server did not start within {START_SECONDS} seconds.")

@@ -1,5 +1,6 @@
 """Work that takes longer than a moment: started, watched and cancelled by key."""
 
+import json
 import logging
 import secrets
 import threading
@@ -20,6 +21,7 @@ log = logging.getLogger(__name__)
 WORKERS = 1  # long work shares the processor with the sliders, which come first
 WAITING = 16
 KEPT = 64  # finished jobs whose answer may still be fetched
+KEPT_BYTES = 64 * 1024 * 1024  # of those answers, as JSON
 
 
 class Cancelled(Exception):
@@ -31,6 +33,7 @@ class Job:
 
     def __init__(self) -> None:
         self.done, self.total = 0, 0
+        self.bytes = 0  # of the answer
         self.stop = threading.Event()
         self.future: Future[Payload] = Future()
 
@@ -56,8 +59,7 @@ class Jobs:
             if sum(not j.future.done() for j in self._jobs.values()) >= WAITING:
                 raise Refusal(Message("server.busy", "The server is busy; try again in a moment."))
             self._jobs[key] = job
-            for old in [k for k, j in self._jobs.items() if j.future.done()][: max(0, len(self._jobs) - KEPT)]:
-                del self._jobs[old]
+            self._forget()
             job.future = self._pool.submit(self._run, job, work)
         return {"job": key}
 
@@ -79,6 +81,14 @@ class Jobs:
             job.stop.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
+    def _forget(self) -> None:
+        """Drop the oldest answers until what is left is within both bounds."""
+        held = sum(job.bytes for job in self._jobs.values())
+        for key in [k for k, j in self._jobs.items() if j.future.done()]:
+            if len(self._jobs) <= KEPT and held <= KEPT_BYTES:
+                return
+            held -= self._jobs.pop(key).bytes
+
     def _find(self, key: object) -> Job:
         job = self._jobs.get(key) if isinstance(key, str) else None
         if job is None:
@@ -89,7 +99,9 @@ class Jobs:
     def _run(job: Job, work: Work) -> Payload:
         try:
             job.progress(0, 0)
-            return {"result": work(job.progress, job.stop.is_set)}
+            answer = {"result": work(job.progress, job.stop.is_set)}
+            job.bytes = len(json.dumps(answer, default=str))
+            return answer
         except Cancelled:
             return {"cancelled": True}
         except Refusal as refusal:

@@ -7,6 +7,8 @@ import gradio as gr
 
 from sdtps.ui import assets
 from sdtps.ui.api import add_api
+from sdtps.ui.guard import refuse_downloads
+from sdtps.ui.logs import logged, outcome
 from sdtps.ui.shelf import UPLOAD_BYTES
 from sdtps.ui.view import lens_view
 from sdtps.ui.workbench import Workbench
@@ -27,6 +29,7 @@ FAILED_JS = "() => { window.dispatchEvent(new CustomEvent('lens-analyse-failed')
 
 def build_page(workbench: Workbench) -> gr.Blocks:
     """The page for a workbench."""
+    refuse_downloads()
     with gr.Blocks(title=TITLE, fill_width=True, delete_cache=(3600, DAY)) as page:
         made: set[str] = set()
         add_api(workbench, made)
@@ -35,7 +38,10 @@ def build_page(workbench: Workbench) -> gr.Blocks:
 
         def analyse(event: gr.EventData) -> str:
             data = event._data if isinstance(event._data, dict) else {}
-            return json.dumps(workbench.analyse(data.get("request")) | {"id": str(data.get("id"))[:64]})
+            with logged("analyse") as facts:
+                answer = workbench.analyse(data.get("request"))
+                facts["outcome"] = outcome(answer)
+            return json.dumps(answer | {"id": str(data.get("id"))[:64]})
 
         job = view.analyse(
             analyse,

@@ -94,6 +94,10 @@ class Shelf(Mapping[str, LoadedModel]):
         """Keys of the models in memory, least recently used first."""
         return tuple(self._loaded)
 
+    def peek(self, key: str) -> LoadedModel | None:
+        """The model if it is in memory; never loads, and does not count as a use."""
+        return self._loaded.get(key)
+
     def model(self, key: object) -> LoadedModel:
         """The weights of a key that came from a browser; the first for None."""
         if key is None:
@@ -152,6 +156,11 @@ class Shelf(Mapping[str, LoadedModel]):
             for old in [k for k, e in self._entries.items() if e.uploaded][:-MAX_UPLOADS]:
                 self._discard(old)
             return key
+
+    def close(self) -> None:
+        """Remove the files of uploads, for a clean end."""
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def turned(self, key: str) -> str:
         """The same weights read with height and width exchanged, as weights of their own."""

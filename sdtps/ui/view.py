@@ -7,6 +7,8 @@ from gradio.data_classes import DataWithFiles
 
 from sdtps import panels
 from sdtps.ui import assets
+from sdtps.ui.logs import remark
+from sdtps.ui.tasks import TASKS
 from sdtps.ui.workbench import Workbench
 
 BUNDLE = "bundle"
@@ -21,25 +23,30 @@ def lens_view(workbench: Workbench) -> gr.HTML:
         workbench: answers the page.
     """
 
+    def noted(task: str, answer: dict[str, Any]) -> dict[str, Any]:
+        remark(task, answer)
+        return answer
+
     def stage(data: object) -> dict[str, Any]:
         # Files arrive as bytes in the request: the browser never names a path on this machine.
         if not isinstance(data, DataWithFiles) or len(data.files) != 1:
-            return workbench.stage(None, None)
+            return noted("stage", workbench.stage(None, None))
         if data.data.get("slot") == BUNDLE:
-            return workbench.open_bundle(data.files[0][1])
-        return workbench.stage(data.data.get("slot"), data.files[0][1])
+            return noted("bundle", workbench.open_bundle(data.files[0][1]))
+        return noted("stage", workbench.stage(data.data.get("slot"), data.files[0][1]))
 
     def upload_weights(data: object) -> dict[str, Any]:
         if not isinstance(data, DataWithFiles) or len(data.files) != 1:
-            return workbench.upload_weights(None, None, {})
+            return noted("weights", workbench.upload_weights(None, None, {}))
         name, content = data.files[0]
-        return workbench.upload_weights(name, content, data.data)
+        return noted("weights", workbench.upload_weights(name, content, data.data))
 
     def decide(data: object) -> dict[str, Any]:
-        return workbench.decide(data)
+        return noted("decide", workbench.decide(data))
 
     def ask(data: object) -> dict[str, Any]:
-        return workbench.ask(data)
+        task = data.get("task") if isinstance(data, dict) else None
+        return noted(task if task in TASKS else "ask", workbench.ask(data))
 
     return gr.HTML(
         "",

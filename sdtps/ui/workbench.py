@@ -16,9 +16,9 @@ from sdtps import faults, panels
 from sdtps.cache import ByteLru
 from sdtps.inputs import MAX_BYTES, Fit, Picture, Prepared, Triplet, prepare, read_picture, read_triplet, read_wide
 from sdtps.masks import people_share
-from sdtps.messages import InputError, Message, plain
+from sdtps.messages import InputError, Message
 from sdtps.model import LoadedModel
-from sdtps.pipeline import camera_label, decide, encode
+from sdtps.pipeline import cached_bytes, camera_label, decide, encode
 from sdtps.types import MODALITIES, Analysis, FloatArray
 from sdtps.ui import exports, weights
 from sdtps.ui.browse import shelf_cards
@@ -103,6 +103,16 @@ class Workbench:
         self._pictures: ByteLru[Picture] = ByteLru(picture_bytes, lambda p: p.pixels.nbytes)
         self._decoding = threading.BoundedSemaphore(DECODERS)
         self._open: ByteLru[Open] = ByteLru(prepared_bytes, lambda o: o.bytes)
+
+    def close(self) -> None:
+        """Stop long work and remove files, for a clean end."""
+        self.jobs.close()
+        self.models.close()
+
+    @property
+    def cached_bytes(self) -> int:
+        """Memory of uploads, open triplets and their encodings."""
+        return self._pictures.bytes + self._open.bytes + cached_bytes()
 
     def config(self) -> Payload:
         """What the page needs to know before the first triplet."""
@@ -269,7 +279,7 @@ class Workbench:
         try:
             return people_share(mask, backbone.input_size, backbone.grid, fit)
         except (OSError, ValueError):
-            log.warning("The person mask %s cannot be read.", plain(mask.name))
+            log.warning("A person mask cannot be read.")  # the log holds no names
             return None
 
     def _model(self, key: str | None) -> LoadedModel:

@@ -1,0 +1,97 @@
+"""The Dockerfile, read by the same code that walks its steps; and the bill of materials."""
+
+import json
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from scripts.container_steps import ROOT, Stage, ignored, read_dockerfile
+from scripts.sbom import bill, closure, licence, normalised, pinned
+from scripts.soak import SLACK, Reading, judge
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+RULES = (ROOT / ".dockerignore").read_text().split()
+
+
+@pytest.fixture(scope="module")
+def stages() -> dict[str, Stage]:
+    return {stage.name: stage for stage in read_dockerfile(DOCKERFILE)}
+
+
+def steps_of(stages: dict[str, Stage], name: str) -> list[tuple[str, str]]:
+    """The steps of a target, those it starts from included."""
+    stage = stages[name]
+    return (steps_of(stages, stage.base) if stage.base in stages else []) + stage.steps
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_both_targets_run_as_nobody_special_and_are_watched(stages, target) -> None:
+    steps = steps_of(stages, target)
+    names = [name for name, _ in steps]
+    assert steps[-1] == ("USER", "1000:1000")
+    assert {"HEALTHCHECK", "EXPOSE", "CMD"} <= set(names)
+    assert "/health" in dict(steps)["HEALTHCHECK"]
+    assert json.loads(dict(steps)["CMD"]) == ["python", "app.py"]
+    assert all("ADD" not in name for name in names)
+
+
+def test_the_default_target_is_the_small_one(stages) -> None:
+    assert list(stages)[-1] == "cpu"
+    assert "whl/cpu" in dict(stages["cpu"].steps)["ARG"]
+
+
+def test_versions_are_pinned() -> None:
+    assert re.search(r"^ARG PYTHON=3\.11\.\d+-slim-\w+$", DOCKERFILE, re.MULTILINE)
+    assert all("==" in str(requirement) for requirement in pinned(ROOT / "requirements.txt"))
+
+
+def test_everything_that_is_written_goes_below_tmp(stages) -> None:
+    settings = dict(stages["base"].steps)["ENV"]
+    for name in ("SDTPS_CACHE", "GRADIO_TEMP_DIR", "MPLCONFIGDIR", "XDG_CACHE_HOME"):
+        assert f"{name}=/tmp/" in settings
+
+
+def test_what_is_copied_exists_and_is_let_through(stages) -> None:
+    copies = [rest for stage in stages.values() for i, rest in stage.steps if i == "COPY" and "--from=" not in rest]
+    copied = [source for rest in copies for source in rest.split()[:-1]]
+    assert {"app.py", "sdtps", "checkpoints", "requirements.txt"} <= set(copied)
+    for source in copied:
+        assert (ROOT / source).exists()
+        assert not ignored(source, RULES)
+    for path in (".git/config", "tests/conftest.py", ".venv/bin/python", "sdtps/__pycache__/x.pyc", "runs/x.pth"):
+        assert ignored(path, RULES)
+
+
+def test_the_bill_of_materials_names_what_is_installed() -> None:
+    wanted = pinned(ROOT / "requirements.txt")
+    found = closure(wanted)
+    assert {normalised(r.name) for r in wanted} <= set(found)
+    assert {"starlette", "httpx"} <= set(found), "what is needed indirectly is there, too"
+    assert "pytest" not in found
+    written = bill(found, {normalised(r.name) for r in wanted}, "1")
+    assert (written["bomFormat"], written["specVersion"]) == ("CycloneDX", "1.6")
+    entries = {entry["name"]: entry for entry in written["components"]}
+    assert entries["pillow"]["version"] == version("pillow")
+    references = {entry["bom-ref"] for entry in written["components"]}
+    assert all(set(need["dependsOn"]) <= references for need in written["dependencies"])
+    assert licence(found["pillow"]) == "MIT-CMU"
+
+
+def readings(values: list[float]) -> list[Reading]:
+    return [Reading(i, dict.fromkeys(SLACK, value)) for i, value in enumerate(values)]
+
+
+def test_the_soak_tells_growth_from_warm_up() -> None:
+    warming_up = [10.0, 200.0, 400.0, 500.0, 500.0, 500.0, 500.0, 500.0]
+    assert judge(readings(warming_up))[1]
+    table, flat = judge(readings([100.0 * i for i in range(8)]))
+    assert not flat
+    assert table.count("**no**") == len(SLACK)
+
+
+def test_make_has_a_target_for_each() -> None:
+    makefile = Path(ROOT / "Makefile").read_text()
+    for name in ("soak", "load", "container", "sbom", "audit"):
+        assert re.search(rf"^{name}:.*## ", makefile, re.MULTILINE)

@@ -1,0 +1,79 @@
+"""Several sessions at once: no answer is lost or mixed up, and a full queue says so."""
+
+import socket
+import threading
+import time
+
+import pytest
+
+from benchmarks.load import Load, differs, noisy_triplet
+from sdtps.types import MODALITIES
+from sdtps.ui import page as pages
+from sdtps.ui.examples import find_examples
+from sdtps.ui.guard import guards
+from sdtps.ui.visitor import Refused, Visitor
+from sdtps.ui.workbench import Workbench
+from tests.ui.conftest import App
+
+DAY = {str(m): {"example": "day"} for m in MODALITIES}
+
+
+def test_sessions_that_drag_and_upload_at_once_get_their_own_answers(app: App, model) -> None:
+    load = Load(app.url, model, app.examples)
+    result = load.crowd(sessions=6, uploaders=2, moves=6, triplets=2)
+    assert result.wrong == []
+    assert (len(result.crowd), len(result.uploads)) == (6 * 6, 2 * 2)
+    assert result.health
+    assert "| slider move, 6 sessions and 2 uploading | 36 |" in result.markdown()
+
+
+def test_the_comparison_notices_another_triplets_answer(app: App, model) -> None:
+    load = Load(app.url, model, app.examples)
+    with Visitor(app.url, load.first) as visitor:
+        answer = visitor.analyse(DAY)
+        own, other = noisy_triplet(load.files["day"], 1), noisy_triplet(load.files["day"], 2)
+    assert own != other
+    assert "error" not in answer
+    assert differs(answer, load.wanted["night", 0]) == "rgb has the scores of another triplet or setting"
+
+
+def test_a_full_queue_says_so_and_loses_nothing(app: App, model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "QUEUE_SIZE", 2)
+    workbench = Workbench([model], find_examples(app.examples))
+    gate, plain = threading.Event(), workbench.analyse
+    monkeypatch.setattr(workbench, "analyse", lambda data: gate.wait(60) and plain(data))
+    page = pages.build_page(workbench)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = {"app_kwargs": {"middleware": guards(max_file=2**20)}, "prevent_thread_lock": True, "quiet": True}
+    _, url, _ = page.launch(server_name="127.0.0.1", server_port=port, **options, **pages.launch_options())
+    answers: list[dict] = []
+    refusals: list[Refused] = []
+
+    def come() -> None:
+        with Visitor(url, first) as visitor:
+            try:
+                answers.append(visitor.analyse(DAY))
+            except Refused as refused:
+                refusals.append(refused)
+
+    try:
+        first = Visitor(url)
+        threads = [threading.Thread(target=come) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        while not refusals:
+            time.sleep(0.02)  # ends with the test's own time limit if nobody is ever refused
+        gate.set()
+        for thread in threads:
+            thread.join()
+    finally:
+        gate.set()
+        page.close(verbose=False)
+        first.http.close()
+    assert {(r.status, r.code, str(r)) for r in refusals} == {
+        (503, "server.busy", "The server is busy; try again in a moment.")
+    }
+    assert len(answers) + len(refusals) == len(threads)
+    assert all("error" not in answer for answer in answers)
