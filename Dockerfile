@@ -35,8 +35,8 @@ ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
 USER 1000:1000
 
 FROM base AS cpu
-# Wheels of torch without CUDA, several gigabytes smaller.
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
-RUN pip install --no-cache-dir --extra-index-url "${TORCH_INDEX}" -r requirements.txt
+# An index with wheels of torch for CPUs saves several gigabytes: --build-arg TORCH_INDEX=https://...
+ARG TORCH_INDEX=
+RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "${TORCH_INDEX}"} -r requirements.txt
 COPY --from=project /home/lens/app ./
 USER 1000:1000

@@ -37,9 +37,11 @@ def test_both_targets_run_as_nobody_special_and_are_watched(stages, target) -> N
     assert all("ADD" not in name for name in names)
 
 
-def test_the_default_target_is_the_small_one(stages) -> None:
+def test_the_default_target_is_for_cpus_and_takes_an_index_of_small_wheels(stages) -> None:
     assert list(stages)[-1] == "cpu"
-    assert "whl/cpu" in dict(stages["cpu"].steps)["ARG"]
+    steps = dict(stages["cpu"].steps)
+    assert steps["ARG"] == "TORCH_INDEX="
+    assert '${TORCH_INDEX:+--extra-index-url "${TORCH_INDEX}"}' in steps["RUN"]
 
 
 def test_versions_are_pinned() -> None:
