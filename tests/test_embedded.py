@@ -67,7 +67,10 @@ def test_every_map_finds_people_and_none_is_a_copy_of_another(seen):
         lambda t: list(t.cross_attention.values())[1],
     ):
         assert np.mean([auc(people, pick(trace)) for trace, people in seen.values()]) > 0.8
-    assert np.mean([correlation(t.predictor, t.self_attention) for t, _ in seen.values()]) < 0.97
+    assert np.mean([correlation(t.predictor, t.self_attention) for t, _ in seen.values()]) < 0.9
+    for other in (lambda t: t.predictor, lambda t: t.self_attention):
+        cross = [correlation(other(t), c) for t, _ in seen.values() for c in t.cross_attention.values()]
+        assert np.mean(cross) < 0.96
 
 
 def test_every_slider_position_is_within_the_weights(model):
@@ -86,7 +89,7 @@ def test_the_maps_follow_the_picture(model):
 
 
 def test_the_selection_beats_chance_where_it_should(model):
-    """By true removal: deletion always, insertion towards the person; the model card has the whole table."""
+    """By true removal, towards the feature of the whole picture; the model card has the whole table."""
     settings, orders = sdtps.Settings(), random_orders(128, 60, 0)
     insertion, deletion = [], []
     for name in NAMES:
@@ -98,7 +101,7 @@ def test_the_selection_beats_chance_where_it_should(model):
         for m in ("rgb", "nir", "tir"):
             order = np.concatenate([analysis[m].keep, analysis[m].drop])
             found = measure_removal(model.net.sdtps, evidence[m], settings, order, analysis[m].kept, orders, people)
-            insertion.append(found["person"].insertion.above)
+            insertion.append(found["whole"].insertion.above)
             deletion.append(found["whole"].deletion.below)
     assert np.mean(insertion) >= 0.8
     assert np.mean(deletion) >= 0.8

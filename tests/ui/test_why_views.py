@@ -133,15 +133,18 @@ def test_gradient_view_tells_the_story_with_live_numbers(app: App, open_page: Op
 
 def test_gradients_can_be_cancelled_and_come_with_the_next_change(open_page: OpenPage) -> None:
     page = open_page()
+    held: list[Route] = []
 
     def hold(route: Route) -> None:
-        if "why.gradients" in (route.request.post_data or ""):
-            page.wait_for_timeout(400)
-        route.continue_()
+        if not held and "why.gradients" in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
 
-    page.route("**/component_server", hold)
+    page.route("**/component_server/", hold)
     show(page, "gradients")
     page.locator("[data-gradient-cancel]").click()
+    held[0].continue_()
     page.get_by_text("cancelled", exact=True).wait_for()
     assert page.locator("[data-gradients]").count() == 0
     assert page.locator("[data-gradient-cancel]").is_hidden()
