@@ -1,6 +1,7 @@
 """`python -m benchmarks`: measures and prints one table; a whole run writes `benchmarks/results.md` and `.json`."""
 
 import argparse
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -19,6 +20,7 @@ TOPICS = {
     "options": "int8 and torch.compile: do they pay?",
     "export": "seconds to draw a figure",
 }
+QUICK_TOPICS = ("peers", "rescore", "slider", "stages", "throughput", "retrieval")  # the others take processes and time
 HERE = Path(__file__).resolve().parent
 
 
@@ -31,7 +33,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         epilog=f"topics:\n{topics}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller sizes; under two minutes")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller sizes, six topics; two minutes")
     parser.add_argument("--only", action="append", choices=TOPICS, metavar="TOPIC", help="this topic; may be repeated")
     parser.add_argument("--out", type=Path, help="where results.md and .json go (benchmarks/ for a whole run)")
     parser.add_argument("--readme", action="store_true", help="write the table into the README, too")
@@ -46,9 +48,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     facts = machine_facts() | {"quick": options.quick}
     found: dict[str, Findings] = {}
-    for topic in options.only or TOPICS:
-        print(f"{topic}: {TOPICS[topic]} ...", flush=True)
+    for topic in options.only or (QUICK_TOPICS if options.quick else TOPICS):
+        print(f"{topic}: {TOPICS[topic]} ...", end=" ", flush=True)
+        begin = time.perf_counter()
         found[topic] = import_module(f"benchmarks.{topic}").run(options.quick)
+        print(f"{time.perf_counter() - begin:.0f} s", flush=True)
     out = options.out or (None if options.only or options.quick else HERE)
     if out is not None:
         report.write(found, facts, out, HERE.parent / "README.md" if options.readme else None)

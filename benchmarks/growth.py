@@ -78,7 +78,7 @@ def session_run(count: int) -> dict[str, float]:
 
     first = noise((256, 128), 0)
     visit(0)
-    threads = [threading.Thread(target=visit, args=(seed,)) for seed in range(count)]
+    threads = [threading.Thread(target=visit, args=(seed,)) for seed in range(1, count + 1)]
 
     def all_at_once() -> None:
         for thread in threads:

@@ -102,6 +102,7 @@ class Workbench:
         self.jobs: Jobs = Jobs()
         self._pictures: ByteLru[Picture] = ByteLru(picture_bytes, lambda p: p.pixels.nbytes)
         self._decoding = threading.BoundedSemaphore(DECODERS)
+        self._deciding = threading.Lock()  # many small steps: threads that take turns in them lose a third of the time
         self._open: ByteLru[Open] = ByteLru(prepared_bytes, lambda o: o.bytes)
 
     def close(self) -> None:
@@ -229,8 +230,9 @@ class Workbench:
         if lacking := model.net.sdtps.supports(get_variant(request.settings.variant)):
             raise Refusal(lacking)
         encoding = encode(model, opened.prepared, opened.camera)
-        analysis = decide(model, encoding, request.settings, opened.notes, opened.missing)
-        return panels.moving(analysis, matrix=request.matrix) | {"key": request.key}
+        with self._deciding:
+            analysis = decide(model, encoding, request.settings, opened.notes, opened.missing)
+            return panels.moving(analysis, matrix=request.matrix) | {"key": request.key}
 
     def _triplet(self, request: AnalyseRequest) -> Triplet:
         pictures: dict[str, Picture | None] = {}
