@@ -37,7 +37,7 @@ soak: $(DEV_STAMP) ## Long use of one server: does anything grow?
 	$(BIN)/python scripts/soak.py $(ARGS)
 
 load: $(DEV_STAMP) ## Twenty sessions at once against one user
-	$(BIN)/python -m benchmarks.load $(ARGS)
+	$(BIN)/python -m benchmarks --only load $(ARGS)
 
 container: ## The steps of the Dockerfile without an engine, in a clean folder as another user
 	python3 scripts/container_steps.py $(ARGS)

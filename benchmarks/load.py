@@ -1,14 +1,12 @@
-"""Many at once: sessions that drag sliders while others upload, against one user alone. `python -m benchmarks.load`.
+"""Many at once: sessions that drag sliders while others upload, against one user alone.
 
 Every answer is compared with `sdtps.analyse()` of the same pictures and settings in this process, so that an answer
 that was lost, late or meant for somebody else is found. A session sends its next move when the last one was answered,
 as the page does; with so many of them the processor is shared, and the ratio says how fairly.
 """
 
-import argparse
 import base64
 import io
-import statistics
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +18,7 @@ import numpy as np
 from PIL import Image
 
 import sdtps
+from benchmarks.measure import Detail, Findings, percentile_ratio, quantile
 from sdtps import panels
 from sdtps.model import LoadedModel
 from sdtps.types import MODALITIES
@@ -29,6 +28,7 @@ from sdtps.ui.requests import parse_settings
 from sdtps.ui.visitor import Refused, Visitor
 
 BUSY = "server.busy"
+COLUMNS = ("what", "count", "p50 ms", "p95 ms", "slowest ms")
 STOPS = tuple({"sparse_ratio": 0.2 + 0.05 * i, "beta": 0.05 * (i % 8), "tau": 0.5 + 0.1 * i} for i in range(12))
 Expected = dict[str, dict[str, Any]]
 
@@ -55,32 +55,34 @@ class Result:
     wrong: list[str] = field(default_factory=list)
     busy: int = 0
 
-    def markdown(self) -> str:
-        """The table."""
-        ratios = {p: quantile(self.crowd, p) / quantile(self.alone, p) for p in (50, 95)}
-        rows = [
-            ("slider move, one user", self.alone, ""),
-            (f"slider move, {self.sessions} sessions and {self.uploaders} uploading", self.crowd,
-             f"{ratios[50]:.1f} / {ratios[95]:.1f}"),
-            ("upload of a triplet to its analysis, meanwhile", self.uploads, ""),
-            ("health check, meanwhile", self.health, ""),
-        ]  # fmt: skip
-        lines = ["| what | count | p50 ms | p95 ms | against one user, p50 / p95 |", "|---|---|---|---|---|"]
-        for name, times, ratio in rows:
-            lines.append(f"| {name} | {len(times)} | {_ms(times, 50)} | {_ms(times, 95)} | {ratio} |")
-        slowest = max(self.health, default=0.0)
-        lines.append(f"\nWrong or lost answers: {len(self.wrong)}. Turned away as busy: {self.busy}. "
-                     f"Slowest health check: {1000 * slowest:.0f} ms.")  # fmt: skip
-        return "\n".join(lines)
+    def findings(self) -> Findings:
+        """The ratios, and what else went on."""
+        name = f"slider move, {self.sessions} sessions and {self.uploaders} uploading / one user"
+        crowd, alone = ([1e3 * t for t in times] for times in (self.crowd, self.alone))
+        lines = {
+            "slider move, one user": self.alone,
+            f"slider move, {self.sessions} sessions": self.crowd,
+            "upload of a triplet to its analysis, meanwhile": self.uploads,
+            "health check, meanwhile": self.health,
+        }
+        return Findings(
+            tuple(percentile_ratio(name, crowd, alone, p) for p in (50, 95)),
+            (Detail("Many at once", COLUMNS, tuple(_line(*line) for line in lines.items()), self.verdict),),
+            data={name: times for name, times in vars(self).items() if isinstance(times, list)},
+        )
+
+    @property
+    def verdict(self) -> str:
+        """Whether every answer was right, and how many were turned away."""
+        return (
+            f"Wrong or lost answers: {len(self.wrong)} of {len(self.crowd) + len(self.uploads)}, each compared with "
+            f"`sdtps.analyse()`. Turned away as busy: {self.busy}."
+        )
 
 
-def quantile(values: Sequence[float], percent: int) -> float:
-    """Of at least two values."""
-    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
-
-
-def _ms(values: Sequence[float], percent: int) -> str:
-    return f"{1000 * quantile(values, percent):.0f}" if len(values) > 1 else "-"
+def _line(name: str, times: Sequence[float]) -> tuple[str, ...]:
+    p50, p95 = (f"{1e3 * quantile(times, p):.0f}" for p in (50, 95))
+    return name, str(len(times)), p50, p95, f"{1e3 * max(times):.0f}"
 
 
 def analysed(model: LoadedModel, pictures: Sequence[Path | bytes], settings: dict[str, float]) -> sdtps.Analysis:
@@ -216,22 +218,11 @@ class Load:
             result.health.append(time.perf_counter() - start)
 
 
-def run(quick: bool = False) -> Result:
+def run(quick: bool) -> Findings:
     """Twenty sessions drag while five upload, on the embedded model."""
     model = sdtps.load_model(device="cpu")
     with serving_app("--device", "cpu") as url:
-        return Load(url, model, EXAMPLES).crowd(20, 5, moves=10 if quick else 50, triplets=2 if quick else 8)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer moves")
-    result = run(parser.parse_args().quick)
-    print(result.markdown())
-    for why in result.wrong[:5]:
+        crowd = Load(url, model, EXAMPLES).crowd(20, 5, moves=10 if quick else 50, triplets=2 if quick else 8)
+    for why in crowd.wrong[:5]:
         print(f"wrong: {why}")
-    return 1 if result.wrong else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+    return crowd.findings()

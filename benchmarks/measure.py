@@ -128,6 +128,18 @@ def quantile(values: Sequence[float], percent: int) -> float:
     return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
 
 
+def percentile_ratio(
+    name: str, ours: Sequence[float], reference: Sequence[float], percent: int, bar: Bar | None = None
+) -> Row:
+    """The ratio of percentiles of two series in milliseconds; its spread is that of the two halves of the run."""
+    parts = []
+    for i in range(2):
+        halves = [series[len(series) // 2 * i :][: len(series) // 2] for series in (ours, reference)]
+        parts.append(quantile(halves[0], percent) / quantile(halves[1], percent))
+    a, b = quantile(ours, percent), quantile(reference, percent)
+    return Row(f"{name}, p{percent} (spread: of the two halves)", a / b, min(parts), max(parts), a, b, bar)
+
+
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     """The slope p of values ~ sizes^p: least squares on a double logarithmic scale."""
     x, y = [math.log(s) for s in sizes], [math.log(v) for v in values]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from benchmarks.measure import Bar, Detail, Findings, Row, quantile
+from benchmarks.measure import Bar, Detail, Findings, percentile_ratio
 from benchmarks.proxy import delayed
 from sdtps.ui.harness import READY, chromium, serving, serving_app
 
@@ -21,6 +21,7 @@ DRAG_MILLISECONDS = 2000
 AWAY_SECONDS = 0.1
 SELECTORS = {"lens": "[data-setting=sparse_ratio]", "echo": "#in input[type=range]"}
 COLUMNS = ("drag of 2 s", "updates per second", "longest pause ms", "settled after ms", "last value right")
+RATIO = "slider to pixels / bare Gradio echo"
 NAMES = {"lens": "our page", "echo": "bare Gradio echo"}
 SHOWN = """const shown = {
     lens: () => JSON.parse(document.querySelector('.lens-grid').dataset.settings).sparse_ratio,
@@ -127,16 +128,6 @@ def drag_line(name: str, found: list[dict[str, Any]]) -> tuple[str, ...]:
     return name, f"{rate:.1f}", f"{pause:.0f}", f"{settled:.0f}", "yes" if right else "**no**"
 
 
-def percentile_row(times: dict[str, list[float]], percent: int, bar: Bar | None) -> Row:
-    """The ratio of percentiles; its spread is that of the two halves of the run."""
-    half = len(times["lens"]) // 2
-    parts = [{k: t[half * i : half * (i + 1)] for k, t in times.items()} for i in range(2)]
-    low, high = sorted(quantile(p["lens"], percent) / quantile(p["echo"], percent) for p in parts)
-    ours, floor = quantile(times["lens"], percent), quantile(times["echo"], percent)
-    name = f"slider to pixels / bare Gradio echo, p{percent} (spread: of the two halves)"
-    return Row(name, ours / floor, low, high, ours, floor, bar)
-
-
 def run(quick: bool) -> Findings:
     """Single moves, then drags, near and far."""
     samples, repeats = (20, 1) if quick else (80, 5)
@@ -155,7 +146,7 @@ def run(quick: bool) -> Findings:
     lines += [drag_line(f"{NAMES[kind]}, 100 ms away each way", found) for kind, found in far.items()]
     note = "*Last value right* also means that no older value was ever painted over a newer one."
     return Findings(
-        (percentile_row(times, 95, BAR), percentile_row(times, 50, None)),
+        tuple(percentile_ratio(RATIO, times["lens"], times["echo"], p, bar) for p, bar in ((95, BAR), (50, None))),
         (Detail("Dragging the slider", COLUMNS, tuple(lines), note),),
         data={"moves_ms": times, "near": near, "far": far},
     )

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import footprint, growth, options, peers, report, slider, stages, throughput
-from benchmarks.measure import Bar, Detail, Findings, exponent, machine_facts, ratio, take_turns
+from benchmarks.measure import Bar, Detail, Findings, exponent, machine_facts, percentile_ratio, ratio, take_turns
 from benchmarks.proxy import delayed
 from benchmarks.retrieval import gallery
 from benchmarks.rollout import Rollout
@@ -93,6 +93,12 @@ def test_command_runs_the_topics_that_were_asked_for(monkeypatch, capsys, tmp_pa
     assert "ours / theirs" in capsys.readouterr().out
     assert (tmp_path / "results.md").is_file()
     assert command.main(["--quick", "--readme"]) == 2
+
+
+def test_percentiles_are_compared_and_their_halves_are_the_spread() -> None:
+    row = percentile_ratio("ours / theirs", [10.0, 10.0, 30.0, 30.0], [10.0, 10.0, 10.0, 10.0], 50)
+    assert (row.ratio, row.low, row.high) == (2.0, 1.0, 3.0)
+    assert row.name.startswith("ours / theirs, p50")
 
 
 def test_every_topic_is_there_and_can_run() -> None:

@@ -24,7 +24,9 @@ def test_sessions_that_drag_and_upload_at_once_get_their_own_answers(app: App, m
     assert result.wrong == []
     assert (len(result.crowd), len(result.uploads)) == (6 * 6, 2 * 2)
     assert result.health
-    assert "| slider move, 6 sessions and 2 uploading | 36 |" in result.markdown()
+    found = result.findings()
+    assert found.details[0].rows[1][:2] == ("slider move, 6 sessions", "36")
+    assert [row.name.partition(" / ")[0] for row in found.rows] == ["slider move, 6 sessions and 2 uploading"] * 2
 
 
 def test_the_comparison_notices_another_triplets_answer(app: App, model) -> None:
