@@ -22,6 +22,7 @@ TOPICS = {
     "export": "seconds to draw a figure",
 }
 QUICK_TOPICS = ("peers", "rescore", "slider", "stages", "throughput", "retrieval")  # the others take processes and time
+MACHINE = ("processor", "cores", "torch", "threads")  # topics of two runs stand in one table only if these agree
 HERE = Path(__file__).resolve().parent
 
 
@@ -37,24 +38,34 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller sizes, six topics; two minutes")
     parser.add_argument("--only", action="append", choices=TOPICS, metavar="TOPIC", help="this topic; may be repeated")
     parser.add_argument("--out", type=Path, help="where results.md and .json go (benchmarks/ for a whole run)")
-    parser.add_argument("--readme", action="store_true", help="write the table into the README, too")
+    parser.add_argument(
+        "--readme",
+        action="store_true",
+        help="write the table into the README, too; with --only, other topics as measured here before",
+    )
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure the topics, one after the other."""
     options = parse_arguments(arguments)
-    if options.readme and (options.only or options.quick):
-        print("The README shows a whole run: --readme goes with neither --only nor --quick.")
+    if options.readme and options.quick:
+        print("The README shows a whole run: --readme does not go with --quick.")
         return 2
     facts = machine_facts() | {"quick": options.quick}
     found: dict[str, Findings] = {}
+    if options.readme and options.only:
+        found, before = report.read(HERE)
+        if differing := [name for name in MACHINE if before[name] != facts[name]]:
+            print(f"The other topics were measured with another {', '.join(differing)}; measure them all.")
+            return 2
     for topic in options.only or (QUICK_TOPICS if options.quick else TOPICS):
         print(f"{topic}: {TOPICS[topic]} ...", end=" ", flush=True)
         begin = time.perf_counter()
         found[topic] = import_module(f"benchmarks.{topic}").run(options.quick)
         print(f"{time.perf_counter() - begin:.0f} s", flush=True)
-    out = options.out or (None if options.only or options.quick else HERE)
+    found = {topic: found[topic] for topic in TOPICS if topic in found}
+    out = options.out or (HERE if options.readme or not (options.only or options.quick) else None)
     if out is not None:
         report.write(found, facts, out, HERE.parent / "README.md" if options.readme else None)
     print(report.page(found, facts))

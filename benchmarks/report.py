@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Detail, Findings, Row
+from benchmarks.measure import Bar, Detail, Findings, Row
 
 BEGIN = "<!-- bench:begin (written by: make bench ARGS=--readme) -->"
 END = "<!-- bench:end -->"
@@ -80,6 +80,31 @@ def as_json(found: Mapping[str, Findings], facts: Mapping[str, Any]) -> str:
         for topic, findings in found.items()
     }
     return json.dumps({"facts": facts, "topics": topics}, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def read(folder: Path) -> tuple[dict[str, Findings], dict[str, Any]]:
+    """The inverse of `write`, without the pictures: what was found, and where."""
+    stored = json.loads((folder / "results.json").read_text("utf-8"))
+    found = {
+        topic: Findings(
+            tuple(_row(row) for row in part["rows"]),
+            tuple(_detail(detail) for detail in part["details"]),
+            tuple(part["notes"]),
+            part["data"],
+        )
+        for topic, part in stored["topics"].items()
+    }
+    return found, stored["facts"]
+
+
+def _row(values: Mapping[str, Any]) -> Row:
+    bar = None if values["bar"] is None else Bar(**values["bar"])
+    return Row(**{k: v for k, v in values.items() if k != "verdict"} | {"bar": bar})
+
+
+def _detail(values: Mapping[str, Any]) -> Detail:
+    rows = tuple(tuple(row) for row in values["rows"])
+    return Detail(values["title"], tuple(values["columns"]), rows, values["note"])
 
 
 def with_block(text: str, block: str) -> str:

@@ -4,6 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,6 +94,24 @@ def test_command_runs_the_topics_that_were_asked_for(monkeypatch, capsys, tmp_pa
     assert "ours / theirs" in capsys.readouterr().out
     assert (tmp_path / "results.md").is_file()
     assert command.main(["--quick", "--readme"]) == 2
+
+
+def test_one_topic_is_measured_again_and_the_others_stay(tmp_path, monkeypatch, capsys) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{report.BEGIN}\n{report.END}\nafter\n", encoding="utf-8")
+    here = tmp_path / "benchmarks"
+    facts = machine_facts() | {"quick": False}
+    report.write(findings(), facts, here)
+    assert report.read(here) == ({"peers": replace(findings()["peers"], pictures={})}, facts)
+    monkeypatch.setattr(command, "HERE", here)
+    again = Findings((ratio("move / forward", [1.0], [4.0], Bar(0.5)),))
+    monkeypatch.setattr("benchmarks.rescore.run", lambda quick: again)
+    assert command.main(["--only", "rescore", "--readme"]) == 0
+    assert "| move / forward | 0.25 |" in readme.read_text("utf-8")
+    assert set(report.read(here)[0]) == {*findings(), "rescore"}
+    report.write(findings(), facts | {"cores": 1000}, here)
+    assert command.main(["--only", "rescore", "--readme"]) == 2
+    assert "another cores" in capsys.readouterr().out
 
 
 def test_percentiles_are_compared_and_their_halves_are_the_spread() -> None:

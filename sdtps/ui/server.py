@@ -16,7 +16,6 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 from starlette.middleware import Middleware
 
-from sdtps.figure import fonts
 from sdtps.messages import InputError
 from sdtps.ui import logs
 from sdtps.ui.accounts import read_accounts, signing_in
@@ -117,7 +116,7 @@ def serve(page: gr.Blocks, workbench: Workbench, options: argparse.Namespace) ->
     janitor.start()
     log.info("serving", extra={"facts": {"url": local, "shared": shared}})
     stop.wait()
-    _end(page, [janitor.stop, workbench.close, fonts.close])
+    _end(page, [janitor.stop, workbench.close, _close_fonts])
 
 
 def middleware(max_file: int, options: argparse.Namespace) -> list[Middleware]:
@@ -137,6 +136,12 @@ def _end(page: gr.Blocks, closing: list[Callable[[], Any]]) -> None:
     logging.shutdown()
     # Threads inside a forward pass or a figure cannot be interrupted, and Python would wait for them.
     os._exit(0)
+
+
+def _close_fonts() -> None:
+    """Only where a figure was drawn: otherwise the end would import what the start left out."""
+    if (fonts := sys.modules.get("sdtps.figure.fonts")) is not None:
+        fonts.close()
 
 
 def _gate(path: str | None) -> Any:
