@@ -21,7 +21,7 @@ TOPICS = {
     "options": "int8 and torch.compile: do they pay?",
     "export": "seconds to draw a figure",
 }
-QUICK_TOPICS = ("peers", "rescore", "slider", "stages", "throughput", "retrieval")  # the others take processes and time
+QUICK_TOPICS = ("peers", "rescore", "slider", "stages", "retrieval")  # the others take processes and time
 MACHINE = ("processor", "cores", "torch", "threads")  # topics of two runs stand in one table only if these agree
 HERE = Path(__file__).resolve().parent
 
@@ -35,7 +35,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         epilog=f"topics:\n{topics}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller sizes, six topics; two minutes")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, five topics; under two minutes")
     parser.add_argument("--only", action="append", choices=TOPICS, metavar="TOPIC", help="this topic; may be repeated")
     parser.add_argument("--out", type=Path, help="where results.md and .json go (benchmarks/ for a whole run)")
     parser.add_argument(

@@ -153,6 +153,6 @@ def rows_of(name: str, model: LoadedModel, rounds: int) -> list[Row]:
 
 def run(quick: bool) -> Findings:
     """Every model beside every peer."""
-    rows = [row for name, model in subjects().items() for row in rows_of(name, model, 4 if quick else 25)]
+    rows = [row for name, model in subjects().items() for row in rows_of(name, model, 3 if quick else 25)]
     absent = not any("pytorch-grad-cam" in row.name for row in rows)
     return Findings(tuple(rows), notes=(NOTE, NO_ROLLOUT, *([NO_PEERS] if absent else [])))

@@ -47,18 +47,22 @@ WATCH = """() => {
   delete document.querySelector('.lens-grid').dataset.settings;
   document.addEventListener('change', () => { window.lensBegan = performance.now(); }, { capture: true, once: true });
 }"""
+# Waits without asking for frames: they would be taken from the forward pass.
 PAINTED = """() => new Promise((done) => {
   const grid = document.querySelector('.lens-grid');
-  const frame = () => {
-    if (!grid.dataset.settings) { requestAnimationFrame(frame); return; }
+  const painted = () => requestAnimationFrame(() => {
     const channel = new MessageChannel();
     channel.port1.onmessage = () => {
       const now = performance.now();
       done({ total: now - window.lensBegan, paint: now - window.lensArrived });
     };
     channel.port2.postMessage(0);
-  };
-  frame();
+  });
+  if (grid.dataset.settings) { painted(); return; }
+  const observer = new MutationObserver(() => {
+    if (grid.dataset.settings) { observer.disconnect(); painted(); }
+  });
+  observer.observe(grid, { attributes: true });
 })"""
 
 
