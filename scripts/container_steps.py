@@ -216,7 +216,7 @@ def main() -> int:
     """Build and try a target."""
     parser = argparse.ArgumentParser(prog="scripts/container_steps.py", description=__doc__)
     parser.add_argument("--target", default="cpu")
-    parser.add_argument("--python", default="python3.11")
+    parser.add_argument("--python", default="python3.11", help="one that other users may run: not below /root")
     parser.add_argument("--site-packages", help="packages that are there already, to save the download")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="container-") as folder:
