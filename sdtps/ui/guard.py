@@ -4,6 +4,7 @@ Plain ASGI, outside of every route. A refusal has its HTTP status and the JSON t
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -69,7 +70,7 @@ def refuse_downloads() -> None:
     processing_utils.async_ssrf_protected_download = refuse
 
 
-class Guard:
+class Guard(ABC):
     """Base of the guards: HTTP passes through `check`, everything else is let through."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -84,9 +85,9 @@ class Guard:
         else:
             await self.hand_on(scope, receive, send)
 
+    @abstractmethod
     def check(self, scope: Scope, path: str) -> JSONResponse | None:
         """A refusal, or None."""
-        raise NotImplementedError
 
     async def hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through."""

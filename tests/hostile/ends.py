@@ -15,7 +15,8 @@ from tests.hostile.configs import CONFIGS
 from tests.hostile.pictures import PICTURES
 
 LONGEST = 700
-SIGNS = ("Traceback", "site-packages", 'File "', "/tmp/", "/work/", "/root/", "/home/", "0x7f", "\x1b", "\u202e")
+ROOT = Path(__file__).resolve().parents[2]
+SIGNS = ("Traceback", "site-packages", 'File "', "/tmp/", "/root/", "/home/", f"{ROOT}/", "0x7f", "\x1b", "\u202e")
 
 
 def complaint(sentence: str) -> str | None:
