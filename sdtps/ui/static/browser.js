@@ -9,6 +9,7 @@ const SHORTCUTS = { ',': -1, '.': 1 };
 function makeBrowser(config, i18n, server, state, onChoose) {
   const filter = { root: 0, split: config.roots[0].first, pid: null, cam: null, search: '' };
   const found = { total: 0, rows: new Map(), position: null, facets: { identities: [], cameras: [], broken: 0 } };
+  const drawn = new Map(); // position to its line in the document
   let tried = null; // where the last step went, also when that triplet turned out to be broken
   let facetsDue = false; // the menus belong to another split
   let restarting = false; // the rows here belong to another filter
@@ -92,20 +93,39 @@ function makeBrowser(config, i18n, server, state, onChoose) {
   function drawRows() {
     const first = Math.max(0, Math.floor(list.scrollTop / ROW_HEIGHT) - 2);
     const last = Math.min(found.total, first + Math.ceil((list.clientHeight || 110) / ROW_HEIGHT) + 5);
-    const rows = [];
+    drawn.forEach((line, i) => { if (i < first || i >= last) { line.remove(); drawn.delete(i); } });
     let lacking = null;
-    for (let i = first; i < last; i += 1) {
+    for (let i = last - 1; i >= first; i -= 1) {
       const row = found.rows.get(i);
-      if (!row && lacking === null) lacking = i;
-      rows.push(h('div.lens-row-name-only', {
-        role: 'option', id: `${rowId}-${i}`, 'aria-selected': i === found.position, 'aria-posinset': i + 1, 'aria-setsize': found.total,
-        'data-record': row ? row.id : null, title: row ? row.name : '', style: `top:${i * ROW_HEIGHT}px`, onclick: () => go(i),
-      }, row ? row.name : '…'));
+      if (!row) lacking = i;
+      drawRow(i, row);
     }
-    spacer.replaceChildren(...rows);
     if (found.position === null) list.removeAttribute('aria-activedescendant');
     else list.setAttribute('aria-activedescendant', `${rowId}-${found.position}`);
     if (lacking !== null && !restarting) ask({ start: Math.max(0, lacking - 5), count: PAGE_ROWS });
+  }
+
+  // A line that stays in sight stays the same element: one replaced between press and release would hear no click.
+  function drawRow(i, row) {
+    if (!drawn.has(i)) {
+      const line = h('div.lens-row-name-only', { role: 'option', id: `${rowId}-${i}`, 'aria-posinset': i + 1, style: `top:${i * ROW_HEIGHT}px`, onclick: () => press(i) });
+      spacer.insertBefore(line, drawn.get(i + 1) || null);
+      drawn.set(i, line);
+    }
+    const line = drawn.get(i);
+    line.setAttribute('aria-selected', i === found.position);
+    line.setAttribute('aria-setsize', found.total);
+    line.title = row ? row.name : '';
+    line.textContent = row ? row.name : '…';
+    if (row) line.dataset.record = row.id;
+    else delete line.dataset.record;
+  }
+
+  // A row in sight names its triplet, so it can be chosen while another filter's rows are on their way.
+  function press(position) {
+    const row = found.rows.get(position);
+    if (restarting && row) onChoose(row.id);
+    else go(position);
   }
 
   function step(by) {
