@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, ConsoleMessage, Page, Route
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
 import sdtps
 from sdtps.checkpoints import random_model, save_checkpoint
@@ -21,6 +21,8 @@ from tests import trees
 
 EXAMPLES = {"day": {"day"}, "night": {"night"}, "black-rgb": {"black_rgb"}}
 PERSON, VEHICLE = (256, 128), (128, 256)
+PATIENCE = 60_000  # ms; a busy machine is slow, not wrong
+expect.set_options(timeout=PATIENCE)
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def open_page(app: App, browser: Browser) -> Iterator[OpenPage]:
         context = browser.new_context(**settings)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: check_console(message, allow))
         page.on("pageerror", lambda e: complaints.append(f"page error: {e}"))
         page.on("request", lambda request: check_request(request.url))
