@@ -24,7 +24,7 @@ from sdtps.variants import get_variant
 Missing = frozenset[str]
 Progress = Callable[[int, int], None]
 NOTHING: Missing = frozenset()
-PRECISION, AUC, CORRELATION = "precision", "auc:", "correlation:"
+PRECISION, BEST, AUC, CORRELATION = "precision", "best precision", "auc:", "correlation:"
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,13 @@ class MapQuality:
 
     Attributes:
         precision: share of the kept patches that people cover at least half.
+        best_precision: what a perfect ranking would have: people may cover fewer patches than are kept.
         auc: per map (score, predictor, self, cross1, cross2), AUC of those patches against the rest.
         correlation: per pair of maps, Pearson correlation over the patches.
     """
 
     precision: float
+    best_precision: float
     auc: dict[str, float]
     correlation: dict[str, float]
 
@@ -80,6 +82,7 @@ class FolderFeatures:
         return {
             m: MapQuality(
                 row[PRECISION],
+                row[BEST],
                 {c.removeprefix(AUC): v for c, v in row.items() if c.startswith(AUC)},
                 {c.removeprefix(CORRELATION): v for c, v in row.items() if c.startswith(CORRELATION)},
             )
@@ -262,13 +265,15 @@ def _pairs(maps: Sequence[str]) -> list[tuple[str, str]]:
 
 def _columns(trace: Trace) -> tuple[str, ...]:
     maps = list(_maps(trace))
-    return (PRECISION, *(AUC + name for name in maps), *(f"{CORRELATION}{a}-{b}" for a, b in _pairs(maps)))
+    return (PRECISION, BEST, *(AUC + name for name in maps), *(f"{CORRELATION}{a}-{b}" for a, b in _pairs(maps)))
 
 
 def _quality(trace: Trace, sample: int, people: NDArray[np.bool_]) -> list[float]:
     maps = {name: t[sample].cpu().numpy() for name, t in _maps(trace).items()}
+    keep = trace.keep[sample].cpu().numpy()
     return [
-        metrics.precision(people, trace.keep[sample].cpu().numpy()),
+        metrics.precision(people, keep),
+        metrics.best_precision(people, len(keep)),
         *(metrics.auc(people, values) for values in maps.values()),
         *(metrics.correlation(maps[a], maps[b]) for a, b in _pairs(list(maps))),
     ]

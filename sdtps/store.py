@@ -23,7 +23,7 @@ from sdtps.messages import Message
 from sdtps.model import LoadedModel
 from sdtps.types import MODALITIES, Settings
 
-SCHEMA = 1
+SCHEMA = 2
 MAX_BYTES = 4 * 1024**3
 SAVE_EVERY = 1024  # triplets between two saves of unfinished work
 SETTINGS = ("sparse_ratio", "aggr_ratio", "beta", "variant")  # what a feature depends on; tau is not among them

@@ -11,6 +11,7 @@ from sdtps.checkpoints import sha256_of
 from sdtps.cli import main
 from sdtps.commands import serve
 from sdtps.evaluate import MISSING_TABLE
+from sdtps.synth import write_rgbnt201
 from tests import trees
 from tests.checkpoint_files import demo_shapes, random_state
 
@@ -175,6 +176,18 @@ def test_index_and_evaluate_as_json(tmp_path, capsys, demo):
     assert main(["index", str(folder), *more]) == 0
     assert json.loads(capsys.readouterr().out) == {"test": {"triplets": 6, "left_out": []}}
     assert main(["evaluate", str(folder), "--missing", *more]) == 0
-    retrieval = json.loads(capsys.readouterr().out)["retrieval"]
-    assert set(retrieval) == {"all", *MISSING_TABLE}
-    assert 0 < retrieval["all"]["mAP"] <= 1
+    outcome = json.loads(capsys.readouterr().out)
+    assert set(outcome["retrieval"]) == {"all", *MISSING_TABLE}
+    assert 0 < outcome["retrieval"]["all"]["mAP"] <= 1
+    assert outcome["maps"] == {}  # this folder has no masks
+
+
+def test_evaluate_says_how_well_the_maps_find_people(tmp_path, capsys, demo):
+    write_rgbnt201(tmp_path, ids=2, views=2, split="test")
+    more = ["--weights", str(demo), "--cache", str(tmp_path / "cache")]
+    assert main(["evaluate", str(tmp_path), *more, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["maps"]["tir"]
+    assert 0 <= found["precision"] <= found["best_precision"] <= 1
+    assert main(["evaluate", str(tmp_path), *more]) == 0
+    said = f"TIR: precision of the kept {found['precision']:.3f} of at most {found['best_precision']:.3f}"
+    assert said in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sdtps.progress import progress_bar
@@ -94,7 +95,8 @@ def _evaluate(options: argparse.Namespace) -> int:
             name or "all": {"mAP": r.mean_average_precision} | {f"rank_{k}": r.rank(k) for k in (1, 5, 10)}
             for name, r in results.items()
         }
-        print(json.dumps({"data": dataset.layout.name, "retrieval": scores}))
+        maps = {m: asdict(quality) for m, quality in queries.quality.items()}
+        print(json.dumps({"data": dataset.layout.name, "retrieval": scores, "maps": maps}))
         return 0
     whole = results[""]
     apart = dataset.layout.apart
@@ -109,7 +111,8 @@ def _evaluate(options: argparse.Namespace) -> int:
             print(f"{name or '-':<7}{result.mean_average_precision:7.3f}{ranks}")
     for m, quality in queries.quality.items():
         aucs = "  ".join(f"{name} {value:.3f}" for name, value in quality.auc.items())
-        print(f"{m.upper()}: precision of the kept {quality.precision:.3f}; AUC {aucs}")
+        kept = f"precision of the kept {quality.precision:.3f} of at most {quality.best_precision:.3f}"
+        print(f"{m.upper()}: {kept}; AUC {aucs}")
         print("     correlation " + "  ".join(f"{pair} {value:.2f}" for pair, value in quality.correlation.items()))
     return 0
 

@@ -23,6 +23,11 @@ def precision(positive: NDArray[np.bool_], keep: NDArray[np.int64]) -> float:
     return float(positive[keep].mean())
 
 
+def best_precision(positive: NDArray[np.bool_], kept: int) -> float:
+    """The precision of a perfect ranking that keeps so many patches: below 1 where fewer are positive."""
+    return min(int(positive.sum()), kept) / kept
+
+
 def recall(positive: NDArray[np.bool_], keep: NDArray[np.int64]) -> float:
     """Share of the positive patches that are kept; NaN when there are none."""
     return float(positive[keep].sum() / positive.sum()) if positive.any() else float("nan")

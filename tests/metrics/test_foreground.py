@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sdtps.metrics import auc, correlation, precision, recall
+from sdtps.metrics import auc, best_precision, correlation, precision, recall
 
 
 def test_auc_of_known_orders():
@@ -31,6 +31,13 @@ def test_precision_of_the_person_is_one():
     person = np.arange(10) < 4
     assert precision(person, np.array([0, 1, 2, 3])) == 1.0
     assert precision(person, np.array([3, 4])) == 0.5
+
+
+def test_the_best_precision_is_below_one_where_the_person_is_small():
+    person = np.arange(10) < 4
+    assert best_precision(person, 3) == 1.0
+    assert best_precision(person, 8) == precision(person, np.arange(8)) == 0.5
+    assert best_precision(np.zeros(10, bool), 8) == 0.0
 
 
 def test_correlation():
