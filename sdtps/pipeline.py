@@ -5,8 +5,7 @@ setting (cosines, predictor, aggregation logits) by variant, too. The cheap half
 CPU, without a lock, on every slider move.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,12 +20,12 @@ from sdtps.inputs import Fit, Prepared, Source, Triplet, prepare, read_triplet
 from sdtps.messages import InputError, Message
 from sdtps.model import Encoded, LoadedModel
 from sdtps.selection import gumbel_noise, selection_frequency, soft_decision
+from sdtps.threads import one_thread, settle
 from sdtps.trace import Branch, Evidence, Trace
 from sdtps.types import MODALITIES, Analysis, ModalityTrace, Settings
 from sdtps.variants import Variant, get_variant
 
 CACHE_BYTES = 256 * 1024 * 1024  # of each of the two caches
-USES_OPENMP = "OpenMP" in torch.__config__.parallel_info()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +69,7 @@ def encode(model: LoadedModel, prepared: Prepared, camera: int | None = None) ->
     encoding = _encodings.get(key)
     if encoding is not None:
         return encoding
+    settle()
     backbone = model.net.backbone
     images = prepared.tensor(backbone.mean, backbone.std).unsqueeze(1).to(model.device)  # (M, 1, 3, H, W)
     label = None if camera is None else torch.tensor([camera], device=model.device)
@@ -86,6 +86,7 @@ def encode_many(model: LoadedModel, prepared: Sequence[Prepared]) -> list[Encodi
 
     The last bits of a result can depend on how many triplets share a pass; one at a time gives those of `encode`.
     """
+    settle()
     backbone = model.net.backbone
     images = torch.stack([p.tensor(backbone.mean, backbone.std) for p in prepared], dim=1)  # (M, B, 3, H, W)
     with model.lock, torch.inference_mode():
@@ -111,28 +112,13 @@ def evidence_of(model: LoadedModel, encoding: Encoding, variant: Variant) -> dic
     key = None if encoding.key is None else (*encoding.key, variant.name)
     found = None if key is None else _evidence.get(key)
     if found is None:
+        settle()
         patches, vectors = ({m: t.to(model.device) for m, t in part.items()} for part in encoding.encoded)
         with torch.inference_mode():
             found = {m: _to_cpu(e) for m, e in model.net.sdtps.evidence(patches, vectors, variant).items()}
         if key is not None:
             _evidence.put(key, found)
     return found
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Keep small tensors off the thread pool: waiting for a busy core costs more than the work itself.
-
-    With OpenMP the number is a thread's own, so a backbone running beside this one keeps its threads.
-    """
-    before = torch.get_num_threads()
-    if USES_OPENMP:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        if USES_OPENMP:
-            torch.set_num_threads(before)
 
 
 def decide(

@@ -14,7 +14,8 @@ from sdtps.metrics.provenance import cut_margins, effective_number, norm_outlier
 from sdtps.metrics.removal import Removal, measure_removal, random_orders, set_sizes
 from sdtps.metrics.stability import Stability, disturbances, measure_stability
 from sdtps.model import LoadedModel
-from sdtps.pipeline import decide, encode, evidence_of, one_thread
+from sdtps.pipeline import decide, encode, evidence_of
+from sdtps.threads import one_thread
 from sdtps.types import MODALITIES, Analysis, BoolArray, ModalityTrace, Settings
 from sdtps.variants import get_variant
 

@@ -17,8 +17,9 @@ from torch import Tensor, nn
 from sdtps.messages import Message
 from sdtps.model import Encoded, LoadedModel
 from sdtps.module import MultiModalSDTPS
-from sdtps.pipeline import Encoding, one_thread
+from sdtps.pipeline import Encoding
 from sdtps.selection import gumbel_noise, soft_decision, straight_through
+from sdtps.threads import one_thread
 from sdtps.trace import Trace
 from sdtps.types import MODALITIES, FloatArray, Settings
 from sdtps.variants import get_variant
