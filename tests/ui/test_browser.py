@@ -175,17 +175,22 @@ def test_an_example_takes_over_from_a_record(open_page: OpenPage) -> None:
     assert "record=" not in page.url
 
 
-def test_a_row_pressed_while_the_list_is_asked_for_again_is_chosen(open_page: OpenPage) -> None:
+def row_of_the_open_folder(open_page: OpenPage, position: int) -> tuple[Page, Locator, str]:
+    """A page that lists the first folder, one of its rows, and the name there."""
     page = open_page()
     open_folder(page)
     wait_for_position(page, "15 found")
-    pressed = page.locator(".lens-row-name-only").nth(2)
-    name = pressed.inner_text()
+    row = page.locator(".lens-row-name-only").nth(position)
+    return page, row, row.inner_text()
+
+
+def test_a_row_pressed_while_the_list_is_asked_for_again_is_chosen(open_page: OpenPage) -> None:
+    page, row, name = row_of_the_open_folder(open_page, 2)
     # One task of the browser: the answer to the first line cannot arrive before the second.
-    page.evaluate(
-        """() => {
+    row.evaluate(
+        """(row) => {
             document.querySelector('[data-browse=split]').dispatchEvent(new Event('change'));
-            document.querySelectorAll('.lens-row-name-only')[2].click();
+            row.click();
         }"""
     )
     assert chosen_name(page) == name
@@ -193,11 +198,7 @@ def test_a_row_pressed_while_the_list_is_asked_for_again_is_chosen(open_page: Op
 
 
 def test_a_row_drawn_anew_under_the_pointer_is_still_chosen(open_page: OpenPage) -> None:
-    page = open_page()
-    open_folder(page)
-    wait_for_position(page, "15 found")
-    row = page.locator(".lens-row-name-only").nth(1)
-    name = row.inner_text()
+    page, row, name = row_of_the_open_folder(open_page, 1)
     row.hover()
     page.mouse.down()
     page.locator(".lens-rows").dispatch_event("scroll")
