@@ -20,9 +20,9 @@ from tests import trees
 from tests.hostile.ends import complaint
 from tests.hostile.pictures import COLOUR, saved
 
-OUT_OF_MEMORY = torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2.00 GiB. /root/secret")
-FULL = OSError(errno.ENOSPC, "No space left on device", "/root/secret")
-FAILURES = {"server.memory": OUT_OF_MEMORY, "server.failed": RuntimeError("/root/secret"), "disk.full": FULL}
+OUT_OF_MEMORY = torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2.00 GiB. /srv/secret")
+FULL = OSError(errno.ENOSPC, "No space left on device", "/srv/secret")
+FAILURES = {"server.memory": OUT_OF_MEMORY, "server.failed": RuntimeError("/srv/secret"), "disk.full": FULL}
 
 
 @pytest.fixture(autouse=True)

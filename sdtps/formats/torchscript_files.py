@@ -1,7 +1,7 @@
 """Tensors out of a compiled (TorchScript) archive, without running what was compiled.
 
 OpenAI publishes CLIP in this form, and torch's safe reader refuses it. The archive's `data.pkl` is a pickle of module
-objects; here every class in it becomes an inert placeholder that only holds attributes, so there is nothing to run.
+objects; here every class in it becomes an inert stand-in that only holds attributes, so there is nothing to run.
 """
 
 import io
