@@ -20,9 +20,9 @@ EXAMPLES = (
     ("glare", "Glare", "强光", (79, 104, 4), ("night", "glare")),
     ("saturated-nir", "Saturated NIR", "近红外过曝", (82, 104, 4), ("day", "saturated_nir")),
     ("flat-tir", "Flat thermal", "热红外无对比", (83, 105, 5), ("day", "flat_tir")),
-    ("occluded", "Occluded", "遮挡", (84, 102, 2), ("day", "occluded")),
-    ("bag", "With a bag", "携带包", (85, 103, 3), ("day", "bag")),
-    ("two-people", "Two people", "两个人", (86, 105, 5), ("day", "two_people")),
+    ("occluded", "Occluded", "遮挡", (84, 108, 8), ("day", "occluded")),
+    ("bag", "With a bag", "携带包", (85, 107, 7), ("day", "bag")),
+    ("two-people", "Two people", "两个人", (86, 106, 6), ("day", "two_people")),
     ("fog", "Fog", "雾", (80, 104, 4), ("day", "fog")),
 )
 

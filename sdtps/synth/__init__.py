@@ -13,7 +13,18 @@ at the result (sensors) and spoil it the way real cameras do (degrade).
 from .generate import generate
 from .identity import Identity, identity_of
 from .triplet import sample
-from .types import HEIGHT, TAGS, WIDTH, SynthSample
+from .types import EDITION, HEIGHT, TAGS, WIDTH, SynthSample
 from .writer import write_rgbnt201
 
-__all__ = ["HEIGHT", "TAGS", "WIDTH", "Identity", "SynthSample", "generate", "identity_of", "sample", "write_rgbnt201"]
+__all__ = [
+    "EDITION",
+    "HEIGHT",
+    "TAGS",
+    "WIDTH",
+    "Identity",
+    "SynthSample",
+    "generate",
+    "identity_of",
+    "sample",
+    "write_rgbnt201",
+]

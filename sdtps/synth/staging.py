@@ -59,14 +59,15 @@ def _owners_seen(canvas: Canvas) -> np.ndarray:
 
 
 def _main_placement(rng: Rng, tilt: float, cut: bool) -> Placement:
-    crop = "tight" if cut else pick(rng, {"usual": 0.7, "loose": 0.13, "tight": 0.17})
-    low, high = {"usual": (0.85, 0.98), "loose": (0.6, 0.84), "tight": (1.02, 1.25)}[crop]
+    """Where the main person stands: boxes of detectors fit closely and are stretched to the frame's width."""
+    crop = "tight" if cut else pick(rng, {"usual": 0.77, "loose": 0.06, "tight": 0.17})
+    low, high = {"usual": (0.85, 0.98), "loose": (0.7, 0.84), "tight": (1.02, 1.25)}[crop]
     # Hair, soles and the tilted view add a little to the bare height.
     total = HEIGHT * rng.uniform(low, high)
     height = total / 1.05
     top = MARGIN + (HEIGHT - total) * rng.uniform(0, 1)
     x = rng.normal(CANVAS_W / 2, 9) if rng.random() < 0.5 else rng.uniform(0.2, 0.8) * CANVAS_W
-    return Placement(float(x), float(top + total - 0.025 * height), float(height), float(rng.uniform(1.0, 1.5)), tilt)
+    return Placement(float(x), float(top + total - 0.025 * height), float(height), float(rng.uniform(1.15, 1.65)), tilt)
 
 
 def _companion_placement(rng: Rng, main: Placement, front: bool) -> Placement:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+EDITION = 2  # raised when a seed gives other pictures than before; what is cached of them carries it
 WIDTH, HEIGHT = 128, 256
 # Drawn around the frame so that the sensors can look a little past one another without empty borders.
 MARGIN = 4
