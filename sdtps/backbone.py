@@ -16,11 +16,10 @@ from timm.models.hieradet_sam2 import HieraDet
 from timm.models.vision_transformer import VisionTransformer
 from torch import Tensor, nn
 
+from sdtps.adapters import COLOURS, Adapter, AttentionPool, patch_colours, smooth_places, surroundings
 from sdtps.types import MODALITIES, Grid
 
 HALF = (0.5, 0.5, 0.5)
-COLOURS = 15  # channels of `patch_colours`
-DARKEST = 0.02  # keeps the logarithm of black finite
 
 
 class Tokens(NamedTuple):
@@ -129,70 +128,6 @@ def _three(values: Sequence[float]) -> tuple[float, float, float]:
     return red, green, blue
 
 
-class AttentionPool(nn.Module):
-    """A learned weighted mean of the patches; it stays in the patches' space, where cosines compare.
-
-    Each head weighs the patches for its own share of the channels, so that one may read the coat, another the shoes.
-    """
-
-    def __init__(self, dim: int, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-        self.attend = nn.Sequential(nn.LayerNorm(dim), nn.Linear(dim, heads))
-
-    def weights(self, patches: Tensor) -> Tensor:
-        """(B, N, C) to (B, N, H), each head's weights summing to 1 over the patches."""
-        weights: Tensor = self.attend(patches).softmax(dim=1)
-        return weights
-
-    def forward(self, patches: Tensor) -> Tensor:
-        """(B, N, C) to (B, C)."""
-        weights = self.weights(patches)
-        by_head = patches.unflatten(-1, (self.heads, -1))  # (B, N, H, C/H)
-        return (weights.unsqueeze(-1) * by_head).sum(1).flatten(1)
-
-
-def patch_colours(images: Tensor, grid: Grid) -> Tensor:
-    """(B, 3, H, W) images in 0 to 1 to (B, N, 15): mean, its logarithm, spread and edges of each patch, by channel.
-
-    A garment's colour survives a change of light as a ratio, which is a difference of logarithms.
-    """
-    size = (grid.rows, grid.cols)
-    mean = F.adaptive_avg_pool2d(images, size)
-    spread = (F.adaptive_avg_pool2d(images.square(), size) - mean.square()).clamp(min=0).sqrt()
-    across, down = images.diff(dim=3).abs(), images.diff(dim=2).abs()
-    edges = [F.adaptive_avg_pool2d(d, size) for d in (F.pad(across, (0, 1)), F.pad(down, (0, 0, 0, 1)))]
-    return torch.cat([mean, (mean + DARKEST).log(), spread, *edges], dim=1).flatten(2).transpose(1, 2)
-
-
-class Adapter(nn.Module):
-    """One modality's way from trunk features to tokens: two linear layers that know the picture's mean and spread.
-
-    Dark or bright, warm or cold are relative to the picture; the statistics say to what, at next to no cost.
-
-    Args:
-        width: D, channels of the trunk's features.
-        dim: C, channels of a token.
-        colours: channels after the trunk's that are taken as they are: normalising would forget how bright they were.
-    """
-
-    def __init__(self, width: int, dim: int, colours: int = 0) -> None:
-        super().__init__()
-        self.widths = [width, colours]
-        self.norm = nn.LayerNorm(width)
-        self.inner = nn.Linear(width + colours, dim)
-        self.context = nn.Linear(2 * (width + colours), dim, bias=False)
-        self.outer = nn.Linear(dim, dim)
-
-    def forward(self, features: Tensor) -> Tensor:
-        """(B, N, D + colours) to (B, N, C)."""
-        deep, colours = features.split(self.widths, dim=-1)
-        x = torch.cat([self.norm(deep), colours], dim=-1)
-        statistics = torch.cat([x.mean(1), x.std(1)], dim=-1)  # (B, 2D)
-        tokens: Tensor = self.outer(F.gelu(self.inner(x) + self.context(statistics).unsqueeze(1)))
-        return tokens
-
-
 class Stem(NamedTuple):
     """What the first blocks of a Hiera trunk leave behind; training caches it while they are frozen."""
 
@@ -215,6 +150,10 @@ class HieraBackbone(Backbone):
         pool_heads: heads of the attention pool.
         trainable_blocks: how many blocks at the end of stage 3 training on cached tokens may change.
         colours: let the adapters also read each patch's colours, which the trunk, made to find outlines, gives up.
+        surround: let them also read the mean of each patch's neighbourhood: a person goes on beside a patch.
+        adapter_heads: of an attention inside the adapters; 0 for none.
+        places: length of a learned code of its place that is added to each token, the same for all modalities; 0 for
+            none. A pool's mean of it says where that modality looked, which a patch of another can be compared with.
     """
 
     def __init__(
@@ -227,6 +166,9 @@ class HieraBackbone(Backbone):
         pool_heads: int = 8,
         trainable_blocks: int = 0,
         colours: bool = False,
+        surround: bool = False,
+        adapter_heads: int = 0,
+        places: float = 0.0,
     ) -> None:
         super().__init__()
         if pool is Pool.CLASS:
@@ -245,10 +187,14 @@ class HieraBackbone(Backbone):
         self.mean, self.std = trunk.pretrained_cfg["mean"], trunk.pretrained_cfg["std"]
         self.colours = COLOURS if colours else 0
         self.adapters = (
-            nn.ModuleDict({m: Adapter(sum(widths), adapter_dim, self.colours) for m in MODALITIES})
+            nn.ModuleDict(
+                {m: Adapter(sum(widths), adapter_dim, self.colours, surround, adapter_heads) for m in MODALITIES}
+            )
             if adapter_dim
             else None
         )
+        self.surround = surround
+        self.places = nn.Parameter(places * smooth_places(self.grid, self.dim)) if places else None
         learned = pool is Pool.ATTENTION
         self.pools = nn.ModuleDict({m: AttentionPool(self.dim, pool_heads) for m in MODALITIES}) if learned else None
 
@@ -269,13 +215,18 @@ class HieraBackbone(Backbone):
     def finish(self, stem: Stem) -> Tensor:
         """The remaining blocks: (B, N, D3), or (B, N, D3 + D1 + D2 [+ 15]) where adapters read the early stages."""
         tokens = self.trunk.blocks[self.frozen_blocks :](stem.tokens).flatten(1, 2)
-        return tokens if self.adapters is None else torch.cat([tokens, stem.skips], dim=-1)
+        if self.adapters is None:
+            return tokens
+        features = torch.cat([tokens, stem.skips], dim=-1)
+        return torch.cat([features, surroundings(features, self.grid)], dim=-1) if self.surround else features
 
-    def adapt(self, features: Tensor) -> Tokens:
-        """Adapters and pools: (M, B, N, D) features to tokens."""
+    def adapt(self, features: Tensor, at: Tensor | None = None) -> Tokens:
+        """Adapters and pools: (M, B, N, D) features to tokens; `at` (N,) says which patches, if not all."""
         patches = features
         if self.adapters is not None:
             patches = torch.stack([self.adapters[m](features[i]) for i, m in enumerate(MODALITIES)])
+        if self.places is not None:
+            patches = patches + (self.places if at is None else self.places[at])
         if self.pools is None:
             return Tokens(patches, patches.mean(2))
         return Tokens(patches, torch.stack([self.pools[m](patches[i]) for i, m in enumerate(MODALITIES)]))

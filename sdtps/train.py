@@ -20,24 +20,25 @@ from sdtps.backbone import HieraBackbone
 from sdtps.checkpoints import save_checkpoint
 from sdtps.datasets import read_rgbnt201
 from sdtps.learn.losses import (
-    CosineCalibration,
     contrast_loss,
     focus_loss,
     foreground_loss,
     identity_loss,
-    maps_loss,
     people_share,
     token_loss,
 )
+from sdtps.learn.maps import CosineCalibration, apart_loss, maps_loss, meaning_loss
 from sdtps.learn.recipe import LossWeights, Phase, Recipe
 from sdtps.learn.sampling import PkSampler
 from sdtps.learn.sources import Batch, CachedTokens, FolderImages, Source
 from sdtps.learn.tokens import TokenSet, cache_synthetic
 from sdtps.model import ReidModel, build_model, pick_device
+from sdtps.synth import EDITION
 from sdtps.trunk import load_trunk
 
 Losses = dict[str, Tensor]
-LOSSES = ("identity", "contrast", "foreground", "focus", "token", "maps")  # in the log; those after contrast need masks
+# In the log; those after apart need masks.
+LOSSES = ("identity", "contrast", "apart", "foreground", "focus", "token", "maps", "meaning")
 
 
 def open_source(recipe: Recipe, quiet: bool = False) -> Source:
@@ -54,9 +55,11 @@ def open_source(recipe: Recipe, quiet: bool = False) -> Source:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     spec = recipe.synthetic
-    suffix = "-colours" if backbone.colours else ""
+    made = f"{spec.ids}x{spec.views}-edition{EDITION}-block{backbone.frozen_blocks}"
+    if backbone.colours:
+        made += "-colours"
     for seed in tqdm(spec.seeds, desc="tokens", unit="world", disable=quiet):
-        path = folder / f"{seed}-{spec.ids}x{spec.views}-block{backbone.frozen_blocks}{suffix}.npz"
+        path = folder / f"{seed}-{made}.npz"
         if not path.exists():
             cache_synthetic(backbone, seed, spec.ids, spec.views).save(path)
         paths.append(path)
@@ -87,11 +90,13 @@ def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weig
     losses = {"identity": weight.identity * identity_loss(predictions, batch.pid, weight.cross_entropy)}
     contrast = torch.stack([contrast_loss(feature, batch.pid) for feature in compared]).mean()
     losses["contrast"] = weight.contrast * contrast
+    losses["apart"] = weight.apart * apart_loss(traces, weight.alike)
     if (patches := batch.patches) is not None:
         losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
         losses["focus"] = weight.focus * focus_loss(net, encoded, people_share(patches.person, patches.others))
         losses["token"] = weight.token * token_loss(encoded, batch.pid, patches.person)
         losses["maps"] = weight.maps * maps_loss(traces, patches, calibration, weight)
+        losses["meaning"] = weight.meaning * meaning_loss(traces, patches)
     return losses
 
 
@@ -155,9 +160,7 @@ class Trainer:
         with (self.out / "log.csv").open("a" if self.step else "w", newline="", buffering=1) as stream:
             log = csv.writer(stream)
             if not self.step:
-                log.writerow(
-                    ["step", "seconds", "total", "identity", "contrast", "foreground", "focus", "token", "maps"]
-                )
+                log.writerow(["step", "seconds", "total", *LOSSES])
             for number, phase in enumerate(self.recipe.phases):
                 if self.step < first + phase.steps:
                     self._run_phase(phase, number, first, log)

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from sdtps.adapters import Adapter, smooth_places, surroundings
 from sdtps.backbone import create_backbone
 from sdtps.types import Grid
 
@@ -67,6 +68,50 @@ def test_attention_pool_stays_inside_the_patches():
     tokens = backbone(torch.randn(3, 2, 3, 64, 32))
     low, high = tokens.patches.amin(2), tokens.patches.amax(2)
     assert ((tokens.global_vectors >= low) & (tokens.global_vectors <= high)).all()
+
+
+def test_surroundings_are_the_mean_of_a_patch_and_its_neighbours():
+    features = torch.arange(12.0).view(1, 12, 1)  # 3 rows of 4
+    around = surroundings(features, Grid(3, 4)).view(3, 4)
+    assert around[1, 1] == features[0, [0, 1, 2, 4, 5, 6, 8, 9, 10]].mean()
+    assert around[0, 0] == features[0, [0, 1, 4, 5]].mean()  # a corner has three neighbours
+
+
+def test_places_are_alike_for_neighbours():
+    torch.manual_seed(0)
+    table = smooth_places(Grid(16, 8), 256)
+    cosines = table @ table.T
+    torch.testing.assert_close(cosines.diag(), torch.ones(128))
+    middle = 8 * 8 + 4
+    assert cosines[middle, middle + 1] > 0.3 > cosines[middle, 0].abs()
+
+
+def test_a_place_is_added_to_every_modality_s_token():
+    backbone = create_backbone(
+        "hiera", "sam2_hiera_tiny", (64, 32), adapter_dim=16, places=2.0, timm_options=TINY_HIERA
+    ).eval()
+    images = torch.randn(3, 1, 3, 64, 32)
+    with torch.no_grad():
+        here = backbone(images).patches
+        backbone.places.zero_()
+        nowhere = backbone(images).patches
+    torch.testing.assert_close((here - nowhere).norm(dim=-1), torch.full((3, 1, 8), 2.0), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close((here - nowhere)[0], (here - nowhere)[2], rtol=1e-4, atol=1e-4)
+
+
+def test_with_heads_an_adapter_s_patch_asks_the_others():
+    torch.manual_seed(0)
+    alone, asking = Adapter(8, 16), Adapter(8, 16, heads=2)
+    features = torch.randn(1, 6, 8)
+    swapped = features[:, [1, 0, 2, 3, 4, 5]]  # the same mean and spread
+    mixed = torch.cat([features[:, :1], features[:, 1:].roll(1, 2)], dim=1)
+    for adapter in (alone, asking):
+        torch.testing.assert_close(adapter(features)[:, 2:], adapter(swapped)[:, 2:])
+    with torch.no_grad():
+        for adapter in (alone, asking):
+            adapter.context.weight.zero_()
+        assert torch.equal(alone(features)[:, 0], alone(mixed)[:, 0])
+        assert not torch.allclose(asking(features)[:, 0], asking(mixed)[:, 0])
 
 
 def test_the_real_hiera_trunk_has_about_thirteen_million_parameters():

@@ -1,4 +1,4 @@
-"""What training minimises: identity on both features, foreground for the predictor, a meaning for the cosines."""
+"""What training minimises: identity on both features, foreground for the predictor, people in pools and tokens."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,14 +6,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from sdtps.backbone import AttentionPool, HieraBackbone
-from sdtps.learn.recipe import LossWeights
-from sdtps.learn.sources import Patches
-from sdtps.masks import HALF
+from sdtps.adapters import AttentionPool
+from sdtps.backbone import HieraBackbone
+from sdtps.learn.maps import map_share
 from sdtps.model import Encoded, Prediction, ReidModel
 from sdtps.selection import gather_tokens
 from sdtps.trace import Trace
-from sdtps.types import MODALITIES, Modality
+from sdtps.types import MODALITIES
 
 LABEL_SMOOTHING = 0.1
 OTHER_PEOPLE = 0.8  # how much of a foreground patch a bystander makes
@@ -85,19 +84,6 @@ def focus_loss(net: ReidModel, encoded: Encoded, people: Tensor) -> Tensor:
     return torch.stack(losses).mean()
 
 
-class CosineCalibration(torch.nn.Module):
-    """Scale and offset that turn a cosine into a logit, one for self and one for cross; used in training only."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.scale = torch.nn.Parameter(torch.full((2,), 8.0))
-        self.offset = torch.nn.Parameter(torch.zeros(2))
-
-    def forward(self, cosine: Tensor, kind: int) -> Tensor:
-        """Logits of self (0) or cross (1) cosines."""
-        return self.scale[kind] * cosine + self.offset[kind]
-
-
 def token_loss(encoded: Encoded, pid: Tensor, person: Tensor) -> Tensor:
     """Ask patch tokens which of the batch's people they belong to.
 
@@ -120,62 +106,8 @@ def token_loss(encoded: Encoded, pid: Tensor, person: Tensor) -> Tensor:
         for o in MODALITIES:
             logits = tokens @ centres[o].T / TOKEN_TEMPERATURE  # (B, A, people)
             wrong = F.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none").view(person.shape)
-            losses.append(_share(m, o) * (wrong * person).sum() / person.sum().clamp(min=1))
+            losses.append(map_share(m, o) * (wrong * person).sum() / person.sum().clamp(min=1))
     return torch.stack(losses).sum()
-
-
-def maps_loss(
-    traces: Mapping[str, Trace], patches: Patches, calibration: CosineCalibration, weight: LossWeights
-) -> Tensor:
-    """Give self and cross maps a meaning of their own: what is typical of the person, what both modalities see.
-
-    The target of a patch is the person's share of it, weighed in the self map by its rank among the person's patches
-    by closeness to the person's mean colour, and in a cross map by its rank by how much it stands out in both
-    modalities. On the background it is 0, or in thermal a little for what is warm: warm ground resembles a warm body
-    more than a cold wall does.
-
-    Args:
-        traces: forward record.
-        patches: what is known of them.
-        calibration: cosine to logit.
-        weight: `emphasis` 0 asks for plain foreground, 1 for ranks alone; `others` and `warm_ground` are targets.
-    """
-    losses = []
-    for m in MODALITIES:
-        least = weight.others * patches.others
-        if m is Modality.TIR and patches.warmth is not None:
-            least = least.maximum(weight.warm_ground * patches.warmth)
-        for o in MODALITIES:
-            meaning = _meaning(patches, m, o)
-            rank = 1 if meaning is None else rank_inside(meaning, patches.person)
-            target = (patches.person * (1 - weight.emphasis + weight.emphasis * rank)).maximum(least)
-            cosine = traces[m].raw_self_attention if o is m else traces[m].raw_cross_attention[o]
-            logits = calibration(cosine, int(o is not m))
-            losses.append(_share(m, o) * F.binary_cross_entropy_with_logits(logits, target))
-    return torch.stack(losses).sum()
-
-
-def _meaning(patches: Patches, modality: Modality, other: Modality) -> Tensor | None:
-    """(B, N) what a map ranks patches by, where it is known."""
-    i, o = (MODALITIES.index(m) for m in (modality, other))
-    if i == o:
-        return None if patches.typical is None else patches.typical[i]
-    return None if patches.visible is None else patches.visible[i] * patches.visible[o]
-
-
-def rank_inside(values: Tensor, person: Tensor) -> Tensor:
-    """(B, N) values to their rank among the patches that are mostly person: 0 the least, 1 the greatest and the rest.
-
-    Ranks spread evenly whatever the light, so that every map has a whole scale inside the person.
-    """
-    inside = person >= HALF
-    place = values.masked_fill(~inside, torch.inf).argsort(1).argsort(1)  # (B, N); the outside comes last
-    return (place / (inside.sum(1, keepdim=True) - 1).clamp(min=1)).clamp(max=1)
-
-
-def _share(modality: Modality, other: Modality) -> float:
-    """Self and the two cross maps count alike, and the modalities, too; together they make 1."""
-    return (0.5 if other is modality else 0.25) / len(MODALITIES)
 
 
 def _mean_by(values: Tensor, group: Tensor, groups: int) -> Tensor:

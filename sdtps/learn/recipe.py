@@ -28,17 +28,21 @@ class Synthetic:
 class LossWeights:
     """Weights of the losses.
 
-    cross_entropy is inside identity; contrast judges features as they are compared at test time; focus is for pools and
-    aggregation rows; emphasis, others and warm_ground shape the targets of the maps.
+    cross_entropy is inside identity; contrast judges features as they are compared at test time; apart holds the
+    correlations between a modality's maps below `alike`; focus is for pools and aggregation rows; maps finds the person
+    in self and cross maps, meaning gives them an order inside the person; the last three shape the targets of maps.
     """
 
     identity: float = 1.0
     cross_entropy: float = 0.5
     contrast: float = 0.0
+    apart: float = 0.0
+    alike: float = 0.85
     foreground: float = 4.0
     focus: float = 0.0
     token: float = 0.5
     maps: float = 2.0
+    meaning: float = 0.0
     emphasis: float = 0.65
     others: float = 0.0
     warm_ground: float = 0.0

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
+from sdtps.adapters import surroundings
 from sdtps.backbone import HieraBackbone, Stem, Tokens
 from sdtps.datasets import Record
 from sdtps.inputs import prepare
 from sdtps.learn.tokens import TokenSet
 from sdtps.masks import patch_share
 from sdtps.model import ReidModel
-from sdtps.types import MODALITIES
+from sdtps.types import MODALITIES, Grid
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class CachedTokens:
         self._blank = blank
         self._dropout = channel_dropout
         self._missing = missing
+        self._around: NDArray[np.float16] | None = None
 
     def features(self, net: ReidModel, index: NDArray[np.int64], columns: NDArray[np.int64] | None = None) -> Tensor:
         """(M, b, n, D) features of some triplets, at (b, n) patches of each, or at all."""
@@ -92,7 +94,12 @@ class CachedTokens:
         tokens = _at(flat, index, columns)
         if backbone.adapters is None:
             return tokens
-        return torch.cat([tokens, _at(self.tokens.skips, index, columns)], dim=-1)
+        features = [tokens, _at(self.tokens.skips, index, columns)]
+        if backbone.surround:
+            if self._around is None:
+                self._around = _surroundings(self.tokens, backbone.grid)
+            features.append(_at(self._around, index, columns))
+        return torch.cat(features, dim=-1)
 
     def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:
         """See `Source.batch`."""
@@ -107,7 +114,7 @@ class CachedTokens:
             features[m, b] = backbone.finish(self._blank)[0, chosen]
         # Whole channels, not single values: a fraction of the random numbers, and neighbours agree.
         features = features * F.dropout(torch.ones_like(features[:, :, :1]), self._dropout, training=net.training)
-        tokens = backbone.adapt(features.to(device))
+        tokens = backbone.adapt(features.to(device), torch.from_numpy(chosen).to(device))
         return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), self._known(index, columns, device))
 
     def _known(self, index: NDArray[np.int64], columns: NDArray[np.int64], device: torch.device) -> Patches:
@@ -121,6 +128,17 @@ class CachedTokens:
             for a in (known.visible, known.typical)
         )
         return Patches(person, others, visible, typical, warmth)
+
+
+def _surroundings(tokens: TokenSet, grid: Grid) -> NDArray[np.float16]:
+    """(n, M, N, D) surroundings of all cached features, computed once: the patches of a batch do not touch."""
+    count, modalities, patches = tokens.skips.shape[:3]
+    flat = tokens.tokens.reshape(count, modalities, patches, -1)
+    around = np.empty((count, modalities, patches, flat.shape[-1] + tokens.skips.shape[-1]), np.float16)
+    for i in range(count):
+        features = torch.from_numpy(np.concatenate([flat[i], tokens.skips[i]], axis=-1)).float()
+        around[i] = surroundings(features, grid).numpy()
+    return around
 
 
 def _at(array: NDArray[np.float16], index: NDArray[np.int64], columns: NDArray[np.int64]) -> Tensor:

@@ -5,21 +5,15 @@ import torch
 import torch.nn.functional as F
 
 from sdtps.learn.losses import (
-    CosineCalibration,
     batch_hard_triplet,
     contrast_loss,
     focus_loss,
     foreground_loss,
     identity_loss,
-    maps_loss,
     people_share,
-    rank_inside,
     token_loss,
 )
-from sdtps.learn.recipe import LossWeights
-from sdtps.learn.sources import Patches
 from sdtps.model import Encoded, ModelConfig, Prediction, build_model
-from tests.conftest import random_tokens, shaken_module
 from tests.learn.test_training import TINY_HIERA
 
 
@@ -58,12 +52,6 @@ def test_contrast_is_the_mean_log_share_of_the_other_views():
     assert leaf.grad.isfinite().all()
 
 
-def test_rank_inside_spreads_over_the_person_only():
-    values = torch.tensor([[0.9, 0.1, 0.5, 0.0, 0.2]])
-    person = torch.tensor([[1.0, 0.8, 0.6, 0.2, 0.0]])
-    torch.testing.assert_close(rank_inside(values, person), torch.tensor([[1.0, 0.0, 0.5, 1.0, 1.0]]))
-
-
 def test_focus_falls_as_weights_move_to_people():
     torch.manual_seed(0)
     options = {"adapter_dim": 16, "timm_options": TINY_HIERA}
@@ -91,13 +79,6 @@ def test_bystanders_count_less():
     )
 
 
-@pytest.fixture
-def forward():
-    module = shaken_module(32, 64, dtype=torch.float32).train()
-    patches, vectors = random_tokens(4, 64, 32, dtype=torch.float32)
-    return module(patches, vectors), Encoded(patches, vectors), torch.tensor([5, 5, 9, 9])
-
-
 def test_foreground_loss_is_lowest_for_the_right_map(forward):
     traces, *_ = forward
     predictor = {m: t.predictor.detach() for m, t in traces.items()}
@@ -118,47 +99,3 @@ def test_token_loss_falls_when_tokens_point_at_their_person(forward):
     shared = dict.fromkeys(aimed, encoded.global_vectors["rgb"])
     before = token_loss(Encoded(encoded.patches, shared), pid, person)
     assert token_loss(Encoded(aimed, shared), pid, person) < before
-
-
-def says(logit: float) -> CosineCalibration:
-    """A calibration by which every map says the same everywhere."""
-    calibration = CosineCalibration()
-    with torch.no_grad():
-        calibration.scale.zero_()
-        calibration.offset.fill_(logit)
-    return calibration
-
-
-NOBODY = torch.zeros(4, 64)
-SOMEBODY = torch.ones(4, 64)
-
-
-def test_map_targets_are_zero_where_nobody_is(forward):
-    traces, *_ = forward
-    patches = Patches(NOBODY, NOBODY, visible=torch.ones(3, 4, 64))
-    assert maps_loss(traces, patches, says(-30.0), LossWeights()) < 1e-6
-    assert maps_loss(traces, patches, says(0.0), LossWeights()) > 0.5
-
-
-def test_map_targets_follow_ranks_inside_the_person(forward):
-    traces, *_ = forward
-    weight = LossWeights(emphasis=1.0)
-    ramp = torch.linspace(0, 1, 64).expand(3, 4, 64)  # ranks from 0 to 1: a mean target of one half
-    plain = maps_loss(traces, Patches(SOMEBODY, NOBODY), says(-30.0), weight).item()
-    seen = maps_loss(traces, Patches(SOMEBODY, NOBODY, visible=ramp), says(-30.0), weight).item()
-    both = maps_loss(traces, Patches(SOMEBODY, NOBODY, visible=ramp, typical=ramp), says(-30.0), weight).item()
-    # Cross maps are one half of all and ask for what is visible; self maps are the other and ask for what is typical.
-    assert (plain, seen, both) == (pytest.approx(30), pytest.approx(22.5), pytest.approx(15))
-
-
-def test_without_visibility_the_target_is_the_person(forward):
-    traces, *_ = forward
-    assert maps_loss(traces, Patches(SOMEBODY, NOBODY), says(30.0), LossWeights()) < 1e-6
-
-
-def test_warm_ground_and_bystanders_raise_targets(forward):
-    traces, *_ = forward
-    weight = LossWeights(warm_ground=0.5, others=0.2)
-    warm = maps_loss(traces, Patches(NOBODY, NOBODY, warmth=SOMEBODY), says(-30.0), weight)
-    assert warm.item() == pytest.approx(30 * 0.5 / 3)  # thermal maps alone
-    assert maps_loss(traces, Patches(NOBODY, SOMEBODY), says(-30.0), weight).item() == pytest.approx(30 * 0.2)

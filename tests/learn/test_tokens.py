@@ -13,7 +13,14 @@ from sdtps.synth import sample
 from sdtps.types import Grid
 from tests.learn.test_training import TINY_HIERA
 
-OPTIONS = {"adapter_dim": 16, "colours": True, "timm_options": TINY_HIERA}
+OPTIONS = {
+    "adapter_dim": 16,
+    "colours": True,
+    "surround": True,
+    "adapter_heads": 2,
+    "places": 1.0,
+    "timm_options": TINY_HIERA,
+}
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +97,14 @@ def test_chosen_patches_are_columns_of_all_patches(backbone, tokens):
     assert some.shape[:3] == (3, 2, 3)
     for b in range(2):
         assert torch.equal(some[:, b], whole[:, b, columns[b]])
+
+
+def test_cached_features_are_the_trunk_s_with_their_surroundings(backbone, tokens):
+    net = build_model(ModelConfig("hiera", "sam2_hiera_tiny", backbone_options=OPTIONS))
+    with torch.no_grad():
+        source = CachedTokens(tokens, backbone.stem(torch.zeros(1, 3, 256, 128)))
+        whole = backbone.finish(tokens.stem(np.array([1]))).unflatten(0, (3, 1))
+    torch.testing.assert_close(source.features(net, np.array([1])), whole, rtol=2e-3, atol=2e-3)
 
 
 def test_a_batch_matches_its_people(backbone, tokens):
