@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 warnings.simplefilter("ignore")
             return int(options.run(options))
     except Exception as error:
-        print(f"sdtps: {_sentence(error)}", file=sys.stderr)
+        # A note is what to do, in several lines of our own.
+        print(f"sdtps: {_sentence(error)}", *getattr(error, "__notes__", ()), sep="\n", file=sys.stderr)
         if os.environ.get(TRACEBACK):
             raise
         return 1
@@ -101,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
 
     train = commands.add_parser("train", help="train a recipe", epilog=_how_to_get_the_trunk(),
                                 formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
-    train.add_argument("--config", required=True, help="a recipe, such as configs/embedded.yaml")
+    train.add_argument("--config", default="configs/embedded.yaml", help="a recipe (default: %(default)s)")
     train.add_argument("--device", default="auto")
     train.add_argument("--resume", action="store_true", help="go on from the last checkpoint of the same recipe")
     train.set_defaults(run=_train)

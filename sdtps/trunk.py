@@ -6,6 +6,7 @@ encoder as `dist/sam2_hiera_tiny_encoder.with_runtime_opt.ort`, so that any mach
 
 import os
 import re
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,14 +46,18 @@ def read_ort(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
         from onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.InferenceSession import InferenceSession
     except ImportError:
         raise RuntimeError("Reading an .ort file needs onnxruntime: pip install onnxruntime.") from None
-    graph = InferenceSession.GetRootAsInferenceSession(bytearray(Path(path).read_bytes()), 0).Model().Graph()
+    content = bytearray(Path(path).read_bytes())
     tensors = {}
-    for i in range(graph.InitializersLength()):
-        item = graph.Initializers(i)
-        if item.RawDataLength():
-            shape = tuple(item.Dims(j) for j in range(item.DimsLength()))
-            values: NDArray[Any] = np.frombuffer(item.RawDataAsNumpy().tobytes(), _ONNX_TYPES[item.DataType()])
-            tensors[item.Name().decode()] = values.reshape(shape)
+    try:
+        graph = InferenceSession.GetRootAsInferenceSession(content, 0).Model().Graph()
+        for i in range(graph.InitializersLength()):
+            item = graph.Initializers(i)
+            if item.RawDataLength():
+                shape = tuple(item.Dims(j) for j in range(item.DimsLength()))
+                values: NDArray[Any] = np.frombuffer(item.RawDataAsNumpy().tobytes(), _ONNX_TYPES[item.DataType()])
+                tensors[item.Name().decode()] = values.reshape(shape)
+    except (struct.error, LookupError, ValueError, TypeError, AttributeError):  # offsets that lead nowhere
+        raise ValueError(f"{os.fspath(path)!r} is damaged, or no ONNX Runtime file; get it again.") from None
     return tensors
 
 
@@ -65,15 +70,14 @@ def trunk_state(tensors: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
             continue
         published = _TRUNK + key.replace("mlp.fc1", "mlp.layers.0").replace("mlp.fc2", "mlp.layers.1")
         block = re.match(r"blocks\.(\d+)\.(.*)\.weight$", key)
-        if published in tensors:
-            state[key] = _tensor(tensors[published])
-        elif block:
+        if block and published not in tensors:
             layer = block[2].replace("mlp.fc1", "mlp/layers.0").replace("mlp.fc2", "mlp/layers.1")
             name = _TRANSPOSED.format(block=block[1], layer=layer.replace("attn.", "attn/"))
-            state[key] = _tensor(tensors[name]).t().contiguous()
+            state[key] = _tensor(_named(tensors, name)).t().contiguous()
         else:
-            raise KeyError(f"The file holds no tensor for {key}; is it the SAM 2 Hiera-Tiny encoder?")
-    state["pos_embed"], state["pos_embed_window"] = split_position_map(_tensor(tensors[_POSITION_MAP])[0])
+            state[key] = _tensor(_named(tensors, published))
+    folded = _tensor(_named(tensors, _POSITION_MAP))[0]
+    state["pos_embed"], state["pos_embed_window"] = split_position_map(folded)
     return state
 
 
@@ -105,10 +109,18 @@ def convert(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> i
 
 
 def load_trunk(path: str | os.PathLike[str]) -> dict[str, Tensor]:
-    """A converted trunk; a FileNotFoundError says how to get one."""
+    """A converted trunk; a FileNotFoundError says, in its note, how to get one."""
     if not Path(path).is_file():
-        raise FileNotFoundError(f"There is no trunk at {os.fspath(path)!r}.\n{HOW_TO_GET}")
+        error = FileNotFoundError(f"There is no trunk at {os.fspath(path)!r}.")
+        error.add_note(HOW_TO_GET)
+        raise error
     return load_file(path)
+
+
+def _named(tensors: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    if name not in tensors:
+        raise ValueError(f"The file holds no {name}; it is not the SAM 2 Hiera-Tiny encoder.")
+    return tensors[name]
 
 
 def _tensor(array: NDArray[Any]) -> Tensor:

