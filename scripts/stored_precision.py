@@ -16,7 +16,7 @@ import sdtps
 from sdtps.chance import example_cases
 from sdtps.inputs import prepare
 from sdtps.model import LoadedModel, build_model
-from sdtps.pipeline import decide, encode
+from sdtps.pipeline import decide, encode_many
 from sdtps.types import MODALITIES
 
 RATIOS = (0.1, 0.3, 0.5, 0.7)
@@ -42,7 +42,7 @@ def main() -> None:
     sets, changed = 0, []
     for case in example_cases():
         triplet = prepare(case.read(), stored.net.backbone.input_size)
-        encodings = [encode(model, triplet) for model in models]
+        encodings = [encode_many(model, [triplet])[0] for model in models]  # both carry one hash: nothing may be cached
         for ratio in RATIOS:
             settings = sdtps.Settings(sparse_ratio=ratio)
             half, full = (decide(m, e, settings) for m, e in zip(models, encodings, strict=True))
