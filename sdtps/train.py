@@ -21,6 +21,7 @@ from sdtps.checkpoints import save_checkpoint
 from sdtps.datasets import read_rgbnt201
 from sdtps.learn.losses import (
     contrast_loss,
+    early_loss,
     focus_loss,
     foreground_loss,
     identity_loss,
@@ -37,8 +38,8 @@ from sdtps.synth import EDITION
 from sdtps.trunk import load_trunk
 
 Losses = dict[str, Tensor]
-# In the log; those after apart need masks.
-LOSSES = ("identity", "contrast", "apart", "foreground", "focus", "token", "maps", "meaning")
+# In the log; those after early need masks.
+LOSSES = ("identity", "contrast", "apart", "early", "foreground", "focus", "token", "maps", "meaning")
 
 
 def open_source(recipe: Recipe, quiet: bool = False) -> Source:
@@ -75,7 +76,9 @@ def new_model(recipe: Recipe, classes: int) -> ReidModel:
     if recipe.trunk is not None:
         if not isinstance(net.backbone, HieraBackbone):
             raise ValueError("A trunk belongs to a Hiera backbone.")
-        missing = net.backbone.trunk.load_state_dict(load_trunk(recipe.trunk), strict=False).missing_keys
+        # Rounded as it will be stored: heads that learn on it then meet the same features in the shipped file.
+        weights = {name: weight.half().float() for name, weight in load_trunk(recipe.trunk).items()}
+        missing = net.backbone.trunk.load_state_dict(weights, strict=False).missing_keys
         if missing:
             raise ValueError(f"The trunk lacks {missing[0]} and {len(missing) - 1} more; convert it again.")
     return net
@@ -91,6 +94,7 @@ def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weig
     contrast = torch.stack([contrast_loss(feature, batch.pid) for feature in compared]).mean()
     losses["contrast"] = weight.contrast * contrast
     losses["apart"] = weight.apart * apart_loss(traces, weight.alike)
+    losses["early"] = weight.early * early_loss(net, encoded, traces) if weight.early else contrast.new_zeros(())
     if (patches := batch.patches) is not None:
         losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
         losses["focus"] = weight.focus * focus_loss(net, encoded, people_share(patches.person, patches.others))

@@ -1,6 +1,7 @@
 """The model that ships: whole, small, and looking at the person on the shipped examples."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -56,21 +57,21 @@ def test_the_card_is_about_this_file(model):
 def test_kept_patches_lie_on_people(seen):
     share = np.mean([precision(people, trace.keep) for trace, people in seen.values()])
     area = np.mean([people.mean() for _, people in seen.values()])
-    assert share > 0.8 > 2 * area
+    assert share > 0.9 > 2 * area
 
 
 def test_every_map_finds_people_and_none_is_a_copy_of_another(seen):
-    for pick in (
-        lambda t: t.predictor,
-        lambda t: t.self_attention,
-        lambda t: next(iter(t.cross_attention.values())),
-        lambda t: list(t.cross_attention.values())[1],
-    ):
-        assert np.mean([auc(people, pick(trace)) for trace, people in seen.values()]) > 0.8
-    assert np.mean([correlation(t.predictor, t.self_attention) for t, _ in seen.values()]) < 0.9
-    for other in (lambda t: t.predictor, lambda t: t.self_attention):
-        cross = [correlation(other(t), c) for t, _ in seen.values() for c in t.cross_attention.values()]
-        assert np.mean(cross) < 0.96
+    maps = {
+        "predictor": lambda t: t.predictor,
+        "self": lambda t: t.self_attention,
+        "cross 1": lambda t: next(iter(t.cross_attention.values())),
+        "cross 2": lambda t: list(t.cross_attention.values())[1],
+    }
+    for name, pick in maps.items():
+        assert np.mean([auc(people, pick(trace)) for trace, people in seen.values()]) > 0.8, name
+    for (one, first), (other, second) in combinations(maps.items(), 2):
+        alike = np.mean([correlation(first(trace), second(trace)) for trace, _ in seen.values()])
+        assert alike < 0.9, (one, other)
 
 
 def test_every_slider_position_is_within_the_weights(model):
@@ -90,7 +91,7 @@ def test_the_maps_follow_the_picture(model):
 
 def test_the_selection_beats_chance_where_it_should(model):
     """By true removal, towards the feature of the whole picture; the model card has the whole table."""
-    settings, orders = sdtps.Settings(), random_orders(128, 60, 0)
+    settings, orders = sdtps.Settings(), random_orders(128, 200, 0)
     insertion, deletion = [], []
     for name in NAMES:
         triplet = read_triplet(*(EXAMPLES / name / f"{m}.png" for m in ("rgb", "nir", "tir")))

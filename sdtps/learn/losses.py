@@ -19,6 +19,7 @@ OTHER_PEOPLE = 0.8  # how much of a foreground patch a bystander makes
 TOKEN_TEMPERATURE = 0.1
 CONTRAST_TEMPERATURE = 0.1
 ASKED_PATCHES = 32  # per picture and step; the others get their turn
+EARLY = 8  # the best-scored patches are at most this fraction of all
 
 
 def batch_hard_triplet(feature: Tensor, pid: Tensor) -> Tensor:
@@ -82,6 +83,24 @@ def focus_loss(net: ReidModel, encoded: Encoded, people: Tensor) -> Tensor:
             weights.append(aggregation.logits(encoded.patches[m]).softmax(dim=-1))  # (B, N_c, N)
         losses += [-((w * people.unsqueeze(1)).sum(-1) + 1e-2).log().mean() for w in weights]
     return torch.stack(losses).mean()
+
+
+def early_loss(net: ReidModel, encoded: Encoded, traces: Mapping[str, Trace]) -> Tensor:
+    """How far the best-scored patches alone are from the feature of all: 1 less their cosine, for a random number.
+
+    A selection that keeps little should keep what the feature is made of.
+    """
+    losses = []
+    for m in MODALITIES:
+        if (aggregation := getattr(net.sdtps, f"{m}_aggr")) is not None:
+            patches, logits = encoded.patches[m], aggregation.logits(encoded.patches[m])  # (B, N, C), (B, N_c, N)
+            count = int(torch.randint(1, patches.shape[1] // EARLY + 1, ()))
+            best = traces[m].score.topk(count, dim=1).indices  # (B, n)
+            few = logits.gather(2, best.unsqueeze(1).expand(-1, logits.shape[1], -1)).softmax(-1).mean(1, keepdim=True)
+            some = (few @ gather_tokens(patches, best)).squeeze(1)
+            whole = (logits.softmax(-1).mean(1, keepdim=True) @ patches).squeeze(1)
+            losses.append(1 - F.cosine_similarity(some, whole).mean())
+    return torch.stack(losses).mean() if losses else encoded.patches[MODALITIES[0]].new_zeros(())
 
 
 def token_loss(encoded: Encoded, pid: Tensor, person: Tensor) -> Tensor:

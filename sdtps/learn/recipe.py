@@ -29,8 +29,9 @@ class LossWeights:
     """Weights of the losses.
 
     cross_entropy is inside identity; contrast judges features as they are compared at test time; apart holds the
-    correlations between a modality's maps below `alike`; focus is for pools and aggregation rows; maps finds the person
-    in self and cross maps, meaning gives them an order inside the person; the last three shape the targets of maps.
+    correlations between a modality's maps below `alike`; early wants the best patches to speak for all; focus is for
+    pools and aggregation rows; maps finds the person in self and cross maps, meaning gives them an order inside the
+    person; the last three shape the targets of maps.
     """
 
     identity: float = 1.0
@@ -38,6 +39,7 @@ class LossWeights:
     contrast: float = 0.0
     apart: float = 0.0
     alike: float = 0.85
+    early: float = 0.0
     foreground: float = 4.0
     focus: float = 0.0
     token: float = 0.5

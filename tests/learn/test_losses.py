@@ -1,4 +1,5 @@
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -7,6 +8,7 @@ import torch.nn.functional as F
 from sdtps.learn.losses import (
     batch_hard_triplet,
     contrast_loss,
+    early_loss,
     focus_loss,
     foreground_loss,
     identity_loss,
@@ -14,6 +16,7 @@ from sdtps.learn.losses import (
     token_loss,
 )
 from sdtps.model import Encoded, ModelConfig, Prediction, build_model
+from sdtps.types import MODALITIES
 from tests.learn.test_training import TINY_HIERA
 
 
@@ -86,6 +89,30 @@ def test_foreground_loss_is_lowest_for_the_right_map(forward):
     only_rgb = {"rgb": traces["rgb"]}
     nobody = torch.zeros_like(right)
     assert foreground_loss(only_rgb, right, nobody) < foreground_loss(only_rgb, wrong, nobody)
+
+
+def test_best_patches_that_speak_for_all_cost_nothing():
+    torch.manual_seed(0)
+    net = build_model(
+        ModelConfig("hiera", "sam2_hiera_tiny", backbone_options={"adapter_dim": 16, "timm_options": TINY_HIERA})
+    )
+    patches = torch.randn(2, 128, 16)
+    score = torch.arange(128.0).flip(0).expand(2, -1)
+    traces = {m: SimpleNamespace(score=score) for m in MODALITIES}
+
+    def loss(tokens):
+        torch.manual_seed(1)  # the number of patches is drawn
+        return early_loss(net, Encoded(dict.fromkeys(MODALITIES, tokens), {}), traces).item()
+
+    alike = patches.clone()
+    alike[:] = patches[:, :1]
+    assert loss(alike) == pytest.approx(0, abs=1e-6)
+    first_differs = alike.clone()
+    first_differs[:, 0] = -alike[:, 0]  # one of a few best, one of all
+    last_differs = alike.clone()
+    last_differs[:, -1] = -alike[:, -1]
+    assert loss(last_differs) < loss(first_differs) + 1e-6
+    assert loss(patches) > 0.1
 
 
 def test_token_loss_falls_when_tokens_point_at_their_person(forward):

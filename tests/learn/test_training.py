@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 import sdtps
 from sdtps.datasets import read_rgbnt201
@@ -14,7 +14,7 @@ from sdtps.evaluate import evaluate_folder, extract
 from sdtps.learn.recipe import LossWeights, Phase, Recipe, Synthetic
 from sdtps.model import ModelConfig
 from sdtps.synth import write_rgbnt201
-from sdtps.train import train
+from sdtps.train import new_model, train
 
 TINY_HIERA = {"embed_dim": 24, "num_heads": 1, "stages": (1, 1, 2, 1), "global_att_blocks": (3,)}
 
@@ -24,12 +24,20 @@ def small_recipe(folder, **changes) -> Recipe:
         model=ModelConfig(
             kind="hiera",
             name="sam2_hiera_tiny",
-            backbone_options={"adapter_dim": 64, "colours": True, "trainable_blocks": 1, "timm_options": TINY_HIERA},
+            backbone_options={
+                "adapter_dim": 64,
+                "colours": True,
+                "surround": True,
+                "adapter_heads": 2,
+                "places": 1.0,
+                "trainable_blocks": 1,
+                "timm_options": TINY_HIERA,
+            },
             aggregation_rows=128,
         ),
         out=str(folder / "run"),
         synthetic=Synthetic(seeds=(1, 2), ids=8, views=4, cache=str(folder / "tokens")),
-        loss=LossWeights(contrast=1.0, focus=0.5),
+        loss=LossWeights(contrast=1.0, apart=1.0, early=1.0, focus=0.5, meaning=1.0),
         phases=(Phase(300, lr=3e-3), Phase(20, lr=1e-3, backbone_lr=1e-4)),
         identities=8,
         views=4,
@@ -55,7 +63,7 @@ def test_loss_falls(trained):
     recipe, *_ = trained
     rows = read_log(recipe)
     assert len(rows) == 320
-    for name in ("total", "identity", "foreground"):
+    for name in ("total", "identity", "foreground", "maps", "meaning"):
         values = [float(r[name]) for r in rows]
         assert np.mean(values[-10:]) < 0.9 * np.mean(values[:10]), name
 
@@ -128,3 +136,13 @@ def test_shipped_recipes_can_be_read(name):
 
     recipe = Recipe.read(Path(__file__).parents[2] / "configs" / f"{name}.yaml")
     assert sum(phase.steps for phase in recipe.phases) > 1000
+
+
+def test_the_trunk_is_trained_on_as_it_will_be_stored(tmp_path):
+    recipe = small_recipe(tmp_path)
+    trunk = new_model(recipe, classes=0).backbone.trunk.state_dict()
+    save_file({name: weight + 1e-5 for name, weight in trunk.items()}, tmp_path / "trunk.safetensors")
+    loaded = new_model(replace(recipe, trunk=str(tmp_path / "trunk.safetensors")), classes=0)
+    result = loaded.backbone.trunk.state_dict()
+    assert all(torch.equal(result[name], (weight + 1e-5).half().float()) for name, weight in trunk.items())
+    assert not all(torch.equal(result[name], weight + 1e-5) for name, weight in trunk.items())
