@@ -78,6 +78,21 @@ def test_link_restores_settings_and_example(open_page: OpenPage) -> None:
     assert pictures(again) == pictures(page) != shown
 
 
+@pytest.mark.parametrize("part", ["controls", "heads"])
+def test_pictures_make_room_for_texts_that_grow(open_page: OpenPage, part: str) -> None:
+    """Lines wrap in another language or at another slider position, and a font that comes late changes their height."""
+    page = open_page("?example=day")
+    wide = canvas(page, "rgb", "input").evaluate("c => c.width")
+    for more, compare in ((60, "<"), (None, "===")):
+        page.locator(f".lens-{part}").evaluate(
+            "(node, more) => { node.style.minHeight = more && `${node.offsetHeight + more}px`; }", more
+        )
+        if part == "heads":  # what a font changes is noticed when it has come
+            page.evaluate("() => document.fonts.dispatchEvent(new Event('loadingdone'))")
+        script = f"wide => document.querySelector('canvas[data-panel=input]').width {compare} wide"
+        page.wait_for_function(script, arg=wide)
+
+
 def test_nonsense_in_a_link_is_ignored(open_page: OpenPage) -> None:
     page = open_page("?example=../../etc&sparse=NaN&beta=99&tau=-1&variant=<b>&colormap=x&missing=rgb,nir,tir&fit=y")
     assert shown_settings(page) == {

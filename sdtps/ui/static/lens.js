@@ -254,6 +254,7 @@ function mountLens(root, config, server) {
     sources.refresh();
     layout();
     shown();
+    layout(); // the texts that came with the numbers take room, too
   }
 
   function chooseToken(token) {
@@ -323,7 +324,11 @@ function mountLens(root, config, server) {
   }
 
   i18n.onChange(retranslate);
-  new ResizeObserver(layout).observe(main);
+  // Texts above the pictures wrap, and a font that comes late changes their lines. The line below them may grow while
+  // somebody points at a patch, which must stay under the pointer.
+  const above = new ResizeObserver(layout);
+  for (const node of [main, controls.node]) above.observe(node);
+  document.fonts.addEventListener('loadingdone', layout);
   window.addEventListener('resize', layout);
   controls.set(state.settings);
   state.settings.variant = possibleVariant();
