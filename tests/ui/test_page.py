@@ -91,6 +91,7 @@ def test_pictures_make_room_for_texts_that_grow(open_page: OpenPage, part: str) 
             page.evaluate("() => document.fonts.dispatchEvent(new Event('loadingdone'))")
         script = f"wide => document.querySelector('canvas[data-panel=input]').width {compare} wide"
         page.wait_for_function(script, arg=wide)
+    assert canvas(page, "rgb", "input").evaluate("c => c.width") == wide
 
 
 def test_nonsense_in_a_link_is_ignored(open_page: OpenPage) -> None:
