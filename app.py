@@ -7,19 +7,20 @@ import threading
 from importlib.util import find_spec
 from pathlib import Path
 
-from sdtps.anonymous import hide_model
-from sdtps.checkpoints import WeightsSource, find_checkpoints, random_model
-from sdtps.commands.weights import add_sources
+from sdtps.checkpoints.anonymise import hide_model
+from sdtps.checkpoints.load import WeightsSource, find_checkpoints, random_model
+from sdtps.cli.weights import add_sources
 from sdtps.datasets import open_dataset
-from sdtps.messages import CheckpointError, InputError
-from sdtps.model import ModelConfig
-from sdtps.store import FeatureStore
-from sdtps.ui.examples import EXAMPLES, find_examples
-from sdtps.ui.library import Library
-from sdtps.ui.page import build_page
-from sdtps.ui.server import add_options, check_port, serve
-from sdtps.ui.shelf import Shelf
-from sdtps.ui.workbench import Workbench
+from sdtps.datasets.examples import find_examples
+from sdtps.models.reid import ModelConfig
+from sdtps.resources import EXAMPLES
+from sdtps.retrieval.feature_store import FeatureStore
+from sdtps.support.messages import CheckpointError, InputError
+from sdtps.web.server.page import build_page
+from sdtps.web.server.run import add_options, check_port, serve
+from sdtps.web.session.data_registry import Library
+from sdtps.web.session.model_registry import Shelf
+from sdtps.web.session.session import Workbench
 
 DEFAULT_CONFIG = ModelConfig(kind="hiera", name="sam2_hiera_tiny", backbone_options={"adapter_dim": 256})
 

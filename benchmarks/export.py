@@ -6,8 +6,8 @@ from dataclasses import replace
 import sdtps
 from benchmarks.measure import Detail, Findings, timed
 from benchmarks.subjects import embedded, files
-from sdtps.figure import grid_figure
-from sdtps.inputs import prepare, read_triplet
+from sdtps.export.figure import grid_figure
+from sdtps.images.read import prepare, read_triplet
 
 KINDS = ("pdf", "svg", "png")
 

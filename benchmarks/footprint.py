@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.measure import Detail, Findings
 from benchmarks.processes import peak_megabytes, probe
 from benchmarks.subjects import FILES, ROOT
-from sdtps.ui.harness import READY, chromium, serving_app
+from tests.harness import READY, chromium, serving_app
 
 STEPS = ("import", "load", "first analysis", "50 triplets")
 TRIPLETS = 50

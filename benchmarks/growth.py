@@ -12,11 +12,11 @@ from benchmarks.measure import Detail, Findings, exponent, timed
 from benchmarks.processes import peak_megabytes, probe
 from benchmarks.subjects import small
 from sdtps import Settings, panels, pipeline
-from sdtps.batch import ResultFolder, Task, items_of, run_local
-from sdtps.batch.summary import write_summary
 from sdtps.datasets import read_rgbnt201
-from sdtps.inputs import Prepared
-from sdtps.ui.workbench import Workbench
+from sdtps.export.batch import ResultFolder, Task, items_of, run_local
+from sdtps.export.batch.summary import write_summary
+from sdtps.images.read import Prepared
+from sdtps.web.session.session import Workbench
 
 SIZES = {128: (256, 128), 196: (224, 224), 512: (512, 256), 1024: (512, 512)}  # patches → height and width
 SESSIONS = (1, 3, 10, 50)

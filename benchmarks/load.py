@@ -20,12 +20,13 @@ from PIL import Image
 import sdtps
 from benchmarks.measure import Detail, Findings, percentile_ratio, quantile
 from sdtps import panels
-from sdtps.model import LoadedModel
+from sdtps.datasets.examples import find_examples
+from sdtps.models.reid import LoadedModel
+from sdtps.resources import EXAMPLES
 from sdtps.types import MODALITIES
-from sdtps.ui.examples import EXAMPLES, find_examples
-from sdtps.ui.harness import serving_app
-from sdtps.ui.requests import parse_settings
-from sdtps.ui.visitor import Refused, Visitor
+from sdtps.web.session.requests import parse_settings
+from tests.harness import serving_app
+from tests.visitor import Refused, Visitor
 
 BUSY = "server.busy"
 COLUMNS = ("what", "count", "p50 ms", "p95 ms", "slowest ms")

@@ -17,8 +17,8 @@ from benchmarks.measure import Bar, Findings, Row, Work, compare, ratio, take_tu
 from benchmarks.rollout import Rollout
 from benchmarks.subjects import files, input_tensor, subjects
 from sdtps import pipeline
-from sdtps.backbone import Backbone, VitBackbone
-from sdtps.model import LoadedModel
+from sdtps.models.backbone import Backbone, VitBackbone
+from sdtps.models.reid import LoadedModel
 
 LIMIT_BAR = Bar(1.15)
 PEER_BAR = Bar(2.5, at_least=True)

@@ -8,8 +8,8 @@ import torch
 from benchmarks.measure import Bar, Findings, Row, compare
 from benchmarks.subjects import files, input_tensor, subjects, vit
 from sdtps import Settings, pipeline
-from sdtps.inputs import prepare, read_triplet
-from sdtps.model import LoadedModel
+from sdtps.images.read import prepare, read_triplet
+from sdtps.models.reid import LoadedModel
 
 BAR = Bar(0.01)
 

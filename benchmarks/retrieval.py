@@ -7,7 +7,7 @@ import torch
 
 from benchmarks.measure import Detail, Findings, Row, exponent, ratio, take_turns
 from sdtps.datasets import Apart, Record
-from sdtps.retrieval import rank_list
+from sdtps.retrieval.ranking import rank_list
 
 DIM = 1536  # of the embedded model's feature
 LENGTH = 10

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.measure import Bar, Detail, Findings, percentile_ratio
 from benchmarks.proxy import delayed
-from sdtps.ui.harness import READY, chromium, serving, serving_app
+from tests.harness import READY, chromium, serving, serving_app
 
 WARM_UP = 5
 BAR = Bar(1.5)

@@ -18,10 +18,11 @@ from PIL import Image
 
 from benchmarks.measure import Detail, Findings
 from benchmarks.subjects import FILES, embedded
-from sdtps import inputs, panels, pipeline
-from sdtps.ui import workbench as bench
-from sdtps.ui.harness import READY, chromium
-from sdtps.ui.page import build_page, launch_options
+from sdtps import panels, pipeline
+from sdtps.images import read as inputs
+from sdtps.web.server.page import build_page, launch_options
+from sdtps.web.session import session as bench
+from tests.harness import READY, chromium
 
 # Stage → the functions whose time it is, less that of stages called from inside them.
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
@@ -108,7 +109,7 @@ def watching(stages: Mapping[str, tuple[tuple[Any, str], ...]]) -> Iterator[Stop
 @contextmanager
 def page_here() -> Iterator[str]:
     """The page, served from this process."""
-    from sdtps.ui.examples import find_examples
+    from sdtps.datasets.examples import find_examples
 
     page = build_page(bench.Workbench([embedded()], find_examples()))
     _, url, _ = page.launch(prevent_thread_lock=True, quiet=True, **launch_options())

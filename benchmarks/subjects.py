@@ -5,9 +5,10 @@ from pathlib import Path
 
 import torch
 
-from sdtps.checkpoints import EMBEDDED, load_model, random_model
-from sdtps.inputs import prepare, read_triplet
-from sdtps.model import LoadedModel, ModelConfig
+from sdtps.checkpoints.load import load_model, random_model
+from sdtps.images.read import prepare, read_triplet
+from sdtps.models.reid import LoadedModel, ModelConfig
+from sdtps.resources import EMBEDDED
 
 ROOT = Path(__file__).resolve().parents[1]
 VIT_B16 = ModelConfig(kind="clip", name="vit_base_patch16_clip_quickgelu_224", global_local=True)

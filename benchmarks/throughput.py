@@ -11,12 +11,12 @@ import torch
 
 import sdtps
 from benchmarks.measure import Bar, Findings, Row, compare
-from sdtps.batch import ResultFolder, Task, items_of, run_local
-from sdtps.batch.work import Item
-from sdtps.checkpoints import load_model
+from sdtps.checkpoints.load import load_model
 from sdtps.datasets import read_rgbnt201
-from sdtps.inputs import prepare, read_triplet
-from sdtps.synth import write_rgbnt201
+from sdtps.export.batch import ResultFolder, Task, items_of, run_local
+from sdtps.export.batch.work import Item
+from sdtps.images.read import prepare, read_triplet
+from sdtps.training.synth import write_rgbnt201
 
 BAR = Bar(1 / 0.9)  # of time: throughput at least 0.9 of the bare forward's
 VIEWS = 2

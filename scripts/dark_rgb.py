@@ -8,9 +8,9 @@ import argparse
 import numpy as np
 
 import sdtps
-from sdtps.masks import patch_share
+from sdtps.images.masks import patch_share
 from sdtps.metrics import auc, precision
-from sdtps.synth import generate
+from sdtps.training.synth import generate
 
 BETAS = (0.0, 0.25, 0.5)
 

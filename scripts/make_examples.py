@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from sdtps.synth import sample
+from sdtps.training.synth import sample
 
 OUT = Path(__file__).resolve().parent.parent / "assets" / "examples"
 # name, English and Chinese title, (seed, pid, view), forced tags

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sdtps
-from sdtps.learn.tokens import patch_typicality, patch_visibility
-from sdtps.masks import HALF, patch_share
+from sdtps.images.masks import HALF, patch_share
 from sdtps.metrics import correlation
-from sdtps.synth import generate
+from sdtps.training.synth import generate
+from sdtps.training.tokens import patch_typicality, patch_visibility
 from sdtps.types import MODALITIES
 
 FEWEST = 8  # patches; fewer have no order to speak of

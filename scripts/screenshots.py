@@ -9,7 +9,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from sdtps.ui.harness import READY, chromium, serving_app  # noqa: E402 - the package lies beside this folder
+from tests.harness import READY, chromium, serving_app  # noqa: E402 - the package lies beside this folder
 
 EXAMPLES = ("day", "night", "black-rgb")
 THEMES = ("light", "dark")

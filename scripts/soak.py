@@ -13,10 +13,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.load import noisy_triplet
+from sdtps.datasets.examples import EXAMPLES, find_examples
 from sdtps.types import MODALITIES
-from sdtps.ui.examples import EXAMPLES, find_examples
-from sdtps.ui.harness import Running, running_app
-from sdtps.ui.visitor import Visitor
+from tests.harness import Running, running_app
+from tests.visitor import Visitor
 
 MEGABYTE = 2**20
 MOVES_PER_DRAG = 20

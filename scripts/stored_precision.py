@@ -13,9 +13,9 @@ import numpy as np
 import torch
 
 import sdtps
-from sdtps.chance import example_cases
-from sdtps.inputs import prepare
-from sdtps.model import LoadedModel, build_model
+from sdtps.images.read import prepare
+from sdtps.metrics.faithfulness_table import example_cases
+from sdtps.models.reid import LoadedModel, build_model
 from sdtps.pipeline import decide, encode_many
 from sdtps.types import MODALITIES
 

@@ -6,11 +6,11 @@ analysis = sdtps.analyse(model, "rgb.png", "nir.png", "tir.png", sdtps.Settings(
 analysis["rgb"].keep
 """
 
-from sdtps.checkpoints import load_model
-from sdtps.inputs import Fit, Triplet, read_triplet, read_wide
-from sdtps.messages import CheckpointError, InputError
-from sdtps.module import MultiModalSDTPS
+from sdtps.algorithm.module import MultiModalSDTPS
+from sdtps.checkpoints.load import load_model
+from sdtps.images.read import Fit, Triplet, read_triplet, read_wide
 from sdtps.pipeline import analyse, analyse_triplet
+from sdtps.support.messages import CheckpointError, InputError
 from sdtps.types import Analysis, Grid, Modality, ModalityTrace, Settings, WeightsReport
 from sdtps.variants import VARIANTS
 

@@ -1,5 +1,5 @@
 """`python -m sdtps`."""
 
-from sdtps.cli import main
+from sdtps.cli.main import main
 
 raise SystemExit(main())

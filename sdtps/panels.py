@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sdtps.messages import Message
+from sdtps.support.messages import Message
 from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, Settings, WeightsReport
 from sdtps.variants import VARIANTS, Score, get_variant
 

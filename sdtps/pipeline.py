@@ -15,13 +15,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sdtps.cache import ByteLru
-from sdtps.inputs import Fit, Prepared, Source, Triplet, prepare, read_triplet
-from sdtps.messages import InputError, Message
-from sdtps.model import Encoded, LoadedModel
-from sdtps.selection import gumbel_noise, selection_frequency, soft_decision
-from sdtps.threads import one_thread, settle
-from sdtps.trace import Branch, Evidence, Trace
+from sdtps.algorithm.selection import gumbel_noise, selection_frequency, soft_decision
+from sdtps.algorithm.trace import Branch, Evidence, Trace
+from sdtps.images.read import Fit, Prepared, Source, Triplet, prepare, read_triplet
+from sdtps.models.reid import Encoded, LoadedModel
+from sdtps.support.byte_lru import ByteLru
+from sdtps.support.messages import InputError, Message
+from sdtps.support.threads import one_thread, settle
 from sdtps.types import MODALITIES, Analysis, ModalityTrace, Settings
 from sdtps.variants import Variant, get_variant
 

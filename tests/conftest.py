@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from sdtps.checkpoints import random_model
-from sdtps.model import LoadedModel, ModelConfig
-from sdtps.module import MultiModalSDTPS
+from sdtps.algorithm.module import MultiModalSDTPS
+from sdtps.checkpoints.load import random_model
+from sdtps.models.reid import LoadedModel, ModelConfig
 
 TINY_VIT = {"depth": 2, "embed_dim": 48, "num_heads": 3}
 

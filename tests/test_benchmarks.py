@@ -18,7 +18,7 @@ from benchmarks.rollout import Rollout
 from benchmarks.subjects import ROOT, small
 from sdtps import pipeline
 from sdtps.datasets import Apart
-from sdtps.retrieval import ROWS, distances, rank_list
+from sdtps.retrieval.ranking import ROWS, distances, rank_list
 
 
 @pytest.fixture(scope="module")

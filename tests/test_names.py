@@ -12,15 +12,15 @@ from xml.etree import ElementTree
 import pytest
 
 import sdtps
-from sdtps.batch import ResultFolder, Task, items_of, run_local, write_summary
 from sdtps.datasets import open_dataset
-from sdtps.figure import FigureOptions, grid_figure
-from sdtps.inputs import prepare, read_triplet
-from sdtps.messages import Message, plain
-from sdtps.ui.library import Library
-from sdtps.ui.supplement import write_supplement
-from sdtps.ui.workbench import Workbench
-from tests import trees
+from sdtps.export.batch import ResultFolder, Task, items_of, run_local, write_summary
+from sdtps.export.figure import FigureOptions, grid_figure
+from sdtps.export.supplement import write_supplement
+from sdtps.images.read import prepare, read_triplet
+from sdtps.support.messages import Message, plain
+from sdtps.web.session.data_registry import Library
+from sdtps.web.session.session import Workbench
+from tests.datasets import trees
 
 SCRIPT = '"><img src=x onerror=alert(1)><script>alert(1)<\\/script></script>'
 STEMS = ("=HYPERLINK(1)", "@SUM(1)", "+1", "<img src=x onerror=alert(1)>", "'\"><script>", "\u202egnp",
@@ -106,16 +106,16 @@ def test_a_figure_with_such_a_name_is_sound(named) -> None:
 
 
 def test_a_supplement_with_such_a_name_runs_nothing(named, monkeypatch) -> None:
-    monkeypatch.setattr("sdtps.ui.supplement.PLANS", (((), (), ()),))
-    monkeypatch.setattr("sdtps.ui.supplement.RATIO_STEP", 0.19)
+    monkeypatch.setattr("sdtps.export.supplement.PLANS", (((), (), ()),))
+    monkeypatch.setattr("sdtps.export.supplement.RATIO_STEP", 0.19)
     tags = Tags(write_supplement(*named))
     assert [a for tag, a in tags.found if tag == "img" or "onerror" in a] == []
     assert [tag for tag, _ in tags.found].count("script") == 2
 
 
 def test_a_checkpoint_with_such_a_name(tiny_model, tmp_path, capsys) -> None:
-    from sdtps.checkpoints import save_checkpoint
-    from sdtps.cli import main
+    from sdtps.checkpoints.load import save_checkpoint
+    from sdtps.cli.main import main
 
     path = tmp_path / "new\nline\x1b[2J\u202e=1<img>.safetensors"
     save_checkpoint(tiny_model.net, path, half=False)

@@ -12,10 +12,10 @@ from PIL import Image
 
 import sdtps
 from sdtps import panels
-from sdtps.checkpoints import random_model
-from sdtps.inputs import prepare, read_triplet
-from sdtps.messages import Message
-from sdtps.model import ModelConfig
+from sdtps.checkpoints.load import random_model
+from sdtps.images.read import prepare, read_triplet
+from sdtps.models.reid import ModelConfig
+from sdtps.support.messages import Message
 
 SIZE = (64, 32)
 

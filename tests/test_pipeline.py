@@ -7,9 +7,9 @@ import torch
 
 import sdtps
 from sdtps import pipeline
-from sdtps.checkpoints import random_model
-from sdtps.inputs import prepare, read_triplet
-from sdtps.model import ModelConfig
+from sdtps.checkpoints.load import random_model
+from sdtps.images.read import prepare, read_triplet
+from sdtps.models.reid import ModelConfig
 from tests.conftest import TINY_VIT, tiny_vit_config
 
 

@@ -1,11 +1,12 @@
 """The README's Python examples run, and its pictures exist."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from sdtps.resources import PROJECT
+
+ROOT = PROJECT
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

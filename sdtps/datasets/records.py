@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from sdtps.inputs import Fit, Triplet, read_triplet, read_wide
-from sdtps.messages import Message
+from sdtps.images.read import Fit, Triplet, read_triplet, read_wide
+from sdtps.support.messages import Message
 
 UNKNOWN = -1
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sdtps.datasets.records import Broken, Layout, Listing, Record
 from sdtps.datasets.scan import ENDINGS, Allowed, has_folders, nameless, pictures
-from sdtps.messages import plain
+from sdtps.support.messages import plain
 
 SPLITS = ("bounding_box_train", "query", "bounding_box_test")
 LABELS = re.compile(r"(\d+)_c(\d+)")

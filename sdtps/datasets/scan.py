@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from sdtps.datasets.records import Broken, Listing, Record
-from sdtps.messages import Message, plain
+from sdtps.support.messages import Message, plain
 from sdtps.types import MODALITIES
 
 SUFFIXES = frozenset((".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"))

@@ -7,9 +7,9 @@ scores), `summary` (what an analysis alone says). What cannot be said, such as a
 Every result has `as_dict()`.
 """
 
+from sdtps.images.foreground import auc, best_precision, correlation, precision, recall
 from sdtps.metrics.compare import Comparison, VariantResult, across_variants, compare
 from sdtps.metrics.faithfulness import Faithfulness, measure_faithfulness, selection_facts
-from sdtps.metrics.foreground import auc, best_precision, correlation, precision, recall
 from sdtps.metrics.gradients import Gradients, reference_gradients, triplet_gradients
 from sdtps.metrics.overlap import Overlap, chance_jaccard, cross_modal_overlap, overlap
 from sdtps.metrics.provenance import (

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps.messages import Message
 from sdtps.metrics.overlap import Overlap, overlap
-from sdtps.model import LoadedModel
+from sdtps.models.reid import LoadedModel
 from sdtps.pipeline import Encoding, decide
+from sdtps.support.messages import Message
 from sdtps.types import MODALITIES, Analysis, FloatArray, IntArray, Modality, ModalityTrace, Settings
 from sdtps.variants import VARIANTS
 

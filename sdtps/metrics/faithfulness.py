@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from sdtps.inputs import Prepared
-from sdtps.metrics.foreground import precision, recall
+from sdtps.images.foreground import precision, recall
+from sdtps.images.read import Prepared
 from sdtps.metrics.overlap import Overlap, cross_modal_overlap
 from sdtps.metrics.provenance import cut_margins, effective_number, norm_outliers
 from sdtps.metrics.removal import Removal, measure_removal, random_orders, set_sizes
 from sdtps.metrics.stability import Stability, disturbances, measure_stability
-from sdtps.model import LoadedModel
+from sdtps.models.reid import LoadedModel
 from sdtps.pipeline import decide, encode, evidence_of
-from sdtps.threads import one_thread
+from sdtps.support.threads import one_thread
 from sdtps.types import MODALITIES, Analysis, BoolArray, ModalityTrace, Settings
 from sdtps.variants import get_variant
 

@@ -14,13 +14,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sdtps.messages import Message
-from sdtps.model import Encoded, LoadedModel
-from sdtps.module import MultiModalSDTPS
+from sdtps.algorithm.module import MultiModalSDTPS
+from sdtps.algorithm.selection import gumbel_noise, soft_decision, straight_through
+from sdtps.algorithm.trace import Trace
+from sdtps.models.reid import Encoded, LoadedModel
 from sdtps.pipeline import Encoding
-from sdtps.selection import gumbel_noise, soft_decision, straight_through
-from sdtps.threads import one_thread
-from sdtps.trace import Trace
+from sdtps.support.messages import Message
+from sdtps.support.threads import one_thread
 from sdtps.types import MODALITIES, FloatArray, Settings
 from sdtps.variants import get_variant
 

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sdtps.scoring import ScoreWeights, fuse
-from sdtps.selection import kept_count
+from sdtps.algorithm.scoring import ScoreWeights, fuse
+from sdtps.algorithm.selection import kept_count
 from sdtps.types import MODALITIES, Analysis, BoolArray, FloatArray, Modality, ModalityTrace, Settings
 from sdtps.variants import Score, get_variant
 

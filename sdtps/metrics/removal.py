@@ -27,8 +27,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sdtps.module import MultiModalSDTPS
-from sdtps.trace import Evidence
+from sdtps.algorithm.module import MultiModalSDTPS
+from sdtps.algorithm.trace import Evidence
 from sdtps.types import BoolArray, IntArray, Settings
 
 NAN = float("nan")

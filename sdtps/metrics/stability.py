@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps.inputs import Prepared
+from sdtps.images.read import Prepared
 from sdtps.metrics.overlap import Overlap, overlap
-from sdtps.model import LoadedModel
+from sdtps.models.reid import LoadedModel
 from sdtps.pipeline import decide, encode
 from sdtps.types import MODALITIES, Analysis, Grid, IntArray
 

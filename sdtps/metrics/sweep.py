@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdtps.images.foreground import precision
 from sdtps.metrics.compare import cosine
-from sdtps.metrics.foreground import precision
 from sdtps.metrics.overlap import overlap
-from sdtps.model import LoadedModel
+from sdtps.models.reid import LoadedModel
 from sdtps.pipeline import Encoding, decide
 from sdtps.types import MODALITIES, BoolArray, IntArray, Settings
 

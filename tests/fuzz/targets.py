@@ -15,13 +15,13 @@ import yaml
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 
-from sdtps.bundle import read_bundle
-from sdtps.checkpoints import load_checkpoint, random_model
-from sdtps.formats.demo_config import read_demo_config
-from sdtps.inputs import read_picture
-from sdtps.ui.tasks import TASKS
-from sdtps.ui.workbench import Workbench
-from tests.checkpoint_files import demo_shapes, random_state, vit_shapes
+from sdtps.checkpoints.families.demo_config import read_demo_config
+from sdtps.checkpoints.load import load_checkpoint, random_model
+from sdtps.export.bundle import read_bundle
+from sdtps.images.read import read_picture
+from sdtps.web.session.session import Workbench
+from sdtps.web.session.tasks import TASKS
+from tests.checkpoints.checkpoint_files import demo_shapes, random_state, vit_shapes
 from tests.conftest import tiny_vit_config
 from tests.hostile.bundles import good as good_bundle
 from tests.hostile.cases import GOOD

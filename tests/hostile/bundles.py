@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 import sdtps
-from sdtps import bundle, records
-from sdtps.checkpoints import random_model
-from sdtps.figure import FigureOptions
-from sdtps.inputs import prepare, read_triplet
+from sdtps.checkpoints.load import random_model
+from sdtps.export import bundle
+from sdtps.export import serialise as records
+from sdtps.export.figure import FigureOptions
+from sdtps.images.read import prepare, read_triplet
 from tests.conftest import tiny_vit_config
 from tests.hostile import pictures
 from tests.hostile import rawfiles as raw

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from safetensors.torch import save
 
-from sdtps.formats.keymaps import FORMAT
-from tests.checkpoint_files import demo_shapes, random_state, vit_shapes
+from sdtps.checkpoints.families.recognise import FORMAT
+from tests.checkpoints.checkpoint_files import demo_shapes, random_state, vit_shapes
 from tests.conftest import tiny_vit_config
 from tests.hostile import rawfiles as raw
 from tests.hostile.cases import Case, constant, refused

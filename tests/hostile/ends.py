@@ -4,10 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sdtps.bundle import read_bundle
-from sdtps.checkpoints import load_checkpoint
-from sdtps.inputs import read_picture
-from sdtps.messages import CheckpointError, InputError
+from sdtps.checkpoints.load import load_checkpoint
+from sdtps.export.bundle import read_bundle
+from sdtps.images.read import read_picture
+from sdtps.resources import PROJECT
+from sdtps.support.messages import CheckpointError, InputError
 from tests.hostile.bundles import BUNDLES
 from tests.hostile.cases import GOOD, Case
 from tests.hostile.checkpoints import CHECKPOINTS
@@ -15,7 +16,7 @@ from tests.hostile.configs import CONFIGS
 from tests.hostile.pictures import PICTURES
 
 LONGEST = 700
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = PROJECT
 SIGNS = ("Traceback", "site-packages", 'File "', "/tmp/", "/root/", "/home/", f"{ROOT}/", "0x7f", "\x1b", "\u202e")
 
 

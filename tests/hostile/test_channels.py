@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from sdtps.checkpoints import WeightsSource
-from sdtps.cli import main
-from sdtps.ui.shelf import Shelf
-from sdtps.ui.workbench import Workbench
+from sdtps.checkpoints.load import WeightsSource
+from sdtps.cli.main import main
+from sdtps.web.session.model_registry import Shelf
+from sdtps.web.session.session import Workbench
 from tests.hostile import pictures
 from tests.hostile.bundles import BUNDLES
 from tests.hostile.cases import GOOD, Case

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sdtps.inputs import read_picture
+from sdtps.images.read import read_picture
+from sdtps.resources import PROJECT
 from tests.hostile.cases import GOOD, Case
 from tests.hostile.ends import ALL, complaint
 from tests.hostile.memory import GIGABYTE
 from tests.hostile.pictures import LOOKS, TAKEN
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = PROJECT
 CLOSE = 2.5  # mean difference of two pictures, of 255: what a JPEG may lose
 NAMES = [f"{kind} {case.name}" for kind, case in ALL]
 

@@ -3,7 +3,7 @@
 import pytest
 
 import sdtps
-from sdtps.inputs import prepare, read_triplet
+from sdtps.images.read import prepare, read_triplet
 from sdtps.pipeline import decide, encode
 
 

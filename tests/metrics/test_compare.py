@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import sdtps
-from sdtps.checkpoints import random_model
+from sdtps.checkpoints.load import random_model
 from sdtps.metrics import across_variants, compare, sweep
 from sdtps.metrics.compare import cosine
 from sdtps.pipeline import analyse

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import sdtps
-from sdtps.inputs import Prepared
+from sdtps.images.read import Prepared
 from sdtps.metrics import measure_faithfulness, selection_facts, summary
 from sdtps.metrics.stability import disturbances, measure_stability
 

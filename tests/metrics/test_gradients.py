@@ -5,11 +5,11 @@ import pytest
 import torch
 
 import sdtps
-from sdtps.checkpoints import random_model
+from sdtps.algorithm.module import MultiModalSDTPS
+from sdtps.algorithm.selection import gumbel_noise
+from sdtps.checkpoints.load import random_model
 from sdtps.metrics import reference_gradients, triplet_gradients
 from sdtps.metrics.gradients import HEAD_STD, IDENTITIES, IDENTITY_WEIGHT, ROUTES, SMOOTHING
-from sdtps.module import MultiModalSDTPS
-from sdtps.selection import gumbel_noise
 from tests.conftest import tiny_vit_config
 
 MODALITIES = ("rgb", "nir", "tir")
@@ -141,7 +141,7 @@ def test_the_model_on_show_is_left_alone(tiny_model, encoding):
 
 
 def test_weights_without_a_predictor_say_what_they_lack(photos):
-    from sdtps.inputs import prepare, read_triplet
+    from sdtps.images.read import prepare, read_triplet
     from sdtps.pipeline import encode
 
     model = random_model(tiny_vit_config(variant="open-source"), seed=3, device="cpu")

@@ -3,12 +3,12 @@ import pytest
 import torch
 
 import sdtps
+from sdtps.algorithm.selection import kept_count
+from sdtps.algorithm.trace import Branch, Evidence
 from sdtps.metrics.removal import compare_curve, measure_removal, percentile, random_orders, set_sizes
 from sdtps.pipeline import evidence_of
-from sdtps.selection import kept_count
-from sdtps.trace import Branch, Evidence
 from sdtps.variants import VARIANTS, get_variant
-from tests import reference
+from tests.algorithm import reference
 from tests.conftest import random_tokens, shaken_module
 
 N = 32

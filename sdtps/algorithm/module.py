@@ -1,0 +1,346 @@
+"""`MultiModalSDTPS`: the three stages for three modalities. It selects, it trains, and it records; it never draws.
+
+The forward pass has two halves. `evidence()` computes what no slider changes (cosines, predictor, aggregation
+logits); `decide()` mixes, ranks, keeps and blends. The pipeline caches the first and repeats only the second.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from sdtps.algorithm.aggregation import (
+    DualTokenAggregation,
+    TokenAggregation,
+    add_importance,
+    aggregated_count,
+    mask_by_decision,
+)
+from sdtps.algorithm.scoring import TokenSparse, at_least_fp32, cosine_attention, fuse, min_max_norm
+from sdtps.algorithm.selection import Selection, gumbel_noise, kept_count, select_given, select_top_k, straight_through
+from sdtps.algorithm.trace import Branch, Evidence, Trace
+from sdtps.support.messages import Message
+from sdtps.types import MODALITIES, Modality, Settings
+from sdtps.variants import DEFAULT_VARIANT, Aggregation, Decision, Score, Variant, get_variant
+
+WITHOUT_WEIGHTS = (DEFAULT_VARIANT, "open-source")  # maps mixed by beta, and the plain sum of cosines
+
+
+class MultiModalSDTPS(nn.Module):
+    """Sparse and dense token-aware patch selection for RGB, near infrared and thermal.
+
+    Parameters carry the reference names (`rgb_sparse.score_predictor.0.weight`, `rgb_aggr.weight.3.bias`,
+    `rgb_aggr.scale`), and a reference state dict loads with `strict=True`: the number of aggregated rows is taken from
+    the weights, and a part that the variant does not use may be absent from them.
+    `sparse_ratio`, `aggr_ratio`, `beta`, `tau`, `noise_clamp` and `detach_attention` may be set at any time.
+
+    Args:
+        embed_dim: C, channels of a token.
+        num_patches: N, from which the number of aggregated rows is computed.
+        sparse_ratio: share of patches to keep.
+        aggr_ratio: aggregated tokens per kept share.
+        beta: weight of the attention maps in the score.
+        variant: a name of `sdtps.variants.VARIANTS`.
+        tau: temperature of the straight-through decision (`complete-gumbel` while training).
+        noise_clamp: clip Gumbel noise to +- this value (the reference later used 5).
+        detach_attention: cut the cosines from the gradient; None means what the variant did.
+        rows: aggregated tokens that the weights can make; what the ratios ask for by default.
+        predictor, aggregation: False leaves that part out; patches are then ranked by the attention maps alone.
+
+    Example:
+        >>> module = MultiModalSDTPS(embed_dim=64, num_patches=128).eval()
+        >>> patches = {m: torch.randn(2, 128, 64) for m in ("rgb", "nir", "tir")}
+        >>> trace = module(patches, {m: p.mean(1) for m, p in patches.items()})["rgb"]
+        >>> trace.tokens.shape
+        torch.Size([2, 26, 64])
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_patches: int,
+        sparse_ratio: float = 0.5,
+        aggr_ratio: float = 0.4,
+        beta: float = 0.25,
+        variant: str = DEFAULT_VARIANT,
+        *,
+        tau: float = 1.0,
+        noise_clamp: float | None = None,
+        detach_attention: bool | None = None,
+        rows: int | None = None,
+        predictor: bool = True,
+        aggregation: bool = True,
+    ) -> None:
+        super().__init__()
+        self.embed_dim = embed_dim
+        self.num_patches = num_patches
+        self.sparse_ratio = sparse_ratio
+        self.aggr_ratio = aggr_ratio
+        self.beta = beta
+        self.variant = get_variant(variant)
+        self.tau = tau
+        self.noise_clamp = noise_clamp
+        self.detach_attention = detach_attention
+        if rows is None:
+            rows = aggregated_count(num_patches, aggr_ratio, sparse_ratio)
+        for m in MODALITIES:
+            for part in self._part_names(m):
+                wanted = aggregation if part.endswith("_aggr") else predictor
+                self.add_module(part, self._new_part(part, rows) if wanted else None)
+        self.register_load_state_dict_pre_hook(self._take_shape_of)
+
+    def _part_names(self, modality: Modality) -> tuple[str, ...]:
+        dual = self.variant.aggregation is Aggregation.DUAL
+        return (f"{modality}_sparse", f"{modality}_aggr") + ((f"{modality}_sparse_dense",) if dual else ())
+
+    def _new_part(self, part: str, rows: int) -> nn.Module:
+        if not part.endswith("_aggr"):
+            return TokenSparse(self.embed_dim)
+        dual = self.variant.aggregation is Aggregation.DUAL
+        return (DualTokenAggregation if dual else TokenAggregation)(self.embed_dim, rows)
+
+    def _needs(self, part: str) -> bool:
+        return self.variant.needs_aggregation if part.endswith("_aggr") else self.variant.needs_predictor
+
+    @staticmethod
+    def _take_shape_of(module: "MultiModalSDTPS", state: Mapping[str, Tensor], prefix: str, *_: Any) -> None:
+        """Before loading: take N_c from the weights, and leave out unused parts that the weights lack."""
+        for part in (p for m in MODALITIES for p in module._part_names(m)):
+            start = f"{prefix}{part}."
+            if not any(key.startswith(start) for key in state):
+                if not module._needs(part):
+                    setattr(module, part, None)
+                continue
+            last_biases = [v for k, v in state.items() if k.startswith(start + "weight") and k.endswith(".3.bias")]
+            rows = len(last_biases[0]) if last_biases else 0
+            current = getattr(module, part)
+            if current is None or (last_biases and rows != current.rows):
+                like = next(module.parameters(), torch.empty(0))
+                setattr(module, part, module._new_part(part, rows).to(like.device, like.dtype))
+
+    @property
+    def rows(self) -> int:
+        """How many aggregated tokens the weights can make at most; 0 without an aggregation network."""
+        aggregation = self.rgb_aggr
+        return aggregation.rows if isinstance(aggregation, TokenAggregation) else 0
+
+    @property
+    def empty(self) -> bool:
+        """True when there are no weights at all: patches can be ranked by the attention maps, and no more."""
+        return self.rgb_sparse is None and self.rgb_aggr is None
+
+    def supports(self, variant: Variant) -> Message | None:
+        """None when these weights can run the variant, else one sentence on what they lack.
+
+        Weights without any SDTPS can still be looked at in the variants that their attention maps can stand for.
+        """
+        lacking = None
+        if self.empty:
+            if variant.name in WITHOUT_WEIGHTS:
+                return None
+            lacking = ("sdtps", "an SDTPS module")
+        elif variant.needs_predictor and self.rgb_sparse is None:
+            lacking = ("predictor", "a predictor")
+        elif variant.aggregation is Aggregation.DUAL and not isinstance(self.rgb_aggr, DualTokenAggregation):
+            lacking = ("dual", "a second predictor and weight network")
+        elif variant.needs_aggregation and self.rgb_aggr is None:
+            lacking = ("aggregation", "an aggregation network")
+        if lacking is None:
+            return None
+        code, what = lacking
+        template = "The variant {variant} needs {what}, which these weights lack."
+        return Message(f"variant.lacks.{code}", template, variant=variant.name, what=what)
+
+    def evidence(
+        self,
+        patches: Mapping[str, Tensor],
+        global_vectors: Mapping[str, Tensor],
+        variant: Variant | None = None,
+    ) -> dict[str, Evidence]:
+        """First half: everything that does not depend on ratios, beta or tau.
+
+        Args:
+            patches: (B, N, C) patch tokens per modality, as the backbone gives them.
+            global_vectors: (B, C) one global vector per modality.
+            variant: another variant than the module's own.
+        """
+        variant = variant or self.variant
+        device_type = patches[Modality.RGB].device.type
+        with torch.autocast(device_type=device_type, enabled=False):
+            wide = {m: at_least_fp32(patches[m]) for m in MODALITIES}
+            wide_globals = {m: at_least_fp32(global_vectors[m]) for m in MODALITIES}
+            return {m: self._modality_evidence(m, wide, wide_globals, variant) for m in MODALITIES}
+
+    def _modality_evidence(
+        self, m: Modality, patches: dict[Modality, Tensor], globals_: dict[Modality, Tensor], variant: Variant
+    ) -> Evidence:
+        tokens = patches[m]  # (B, N, C)
+        detach = variant.detach_attention if self.detach_attention is None else self.detach_attention
+        own = tokens.mean(1) if variant.self_from_mean else globals_[m]
+        keys, others = tokens, {str(o): globals_[o] for o in m.others}
+        if detach:
+            keys, own, others = keys.detach(), own.detach(), {o: g.detach() for o, g in others.items()}
+        raw_self, *cosines = cosine_attention(keys, own, *others.values())  # (B, N) each
+        raw_cross = dict(zip(others, cosines, strict=True))
+        if variant.detach_tokens:
+            tokens = tokens.detach()
+        return Evidence(
+            patches=tokens,
+            global_vector=globals_[m],
+            raw_self=raw_self,
+            raw_cross=raw_cross,
+            self_norm=min_max_norm(raw_self),
+            cross_norm={o: min_max_norm(c) for o, c in raw_cross.items()},
+            branches=tuple(self._branches(m, tokens, variant)),
+        )
+
+    def _branches(self, m: Modality, tokens: Tensor, variant: Variant) -> list[Branch]:
+        aggregation = getattr(self, f"{m}_aggr")
+        dual = variant.aggregation is Aggregation.DUAL
+        branches = []
+        for i, name in enumerate((f"{m}_sparse", f"{m}_sparse_dense")[: 2 if dual else 1]):
+            predictor = getattr(self, name)
+            branches.append(
+                Branch(
+                    None if predictor is None else predictor(tokens),
+                    aggregation.logits(tokens, i) if aggregation is not None and variant.needs_aggregation else None,
+                )
+            )
+        return branches
+
+    def decide(self, evidence: Evidence, settings: Settings | None = None, uniform: Tensor | None = None) -> Trace:
+        """Second half, for one modality: score, keep, blend.
+
+        Args:
+            evidence: the first half's record.
+            settings: ratios, beta and variant (the one that the evidence was made for); the module's own by default.
+            uniform: (B, N) draws in [0, 1) for the Gumbel noise; new ones by default.
+        """
+        sparse_ratio, aggr_ratio, beta = (
+            (self.sparse_ratio, self.aggr_ratio, self.beta)
+            if settings is None
+            else (settings.sparse_ratio, settings.aggr_ratio, settings.beta)
+        )
+        variant = self.variant if settings is None else get_variant(settings.variant)
+        n = evidence.patches.shape[1]
+        k = kept_count(n, sparse_ratio)
+        asked = aggregated_count(n, aggr_ratio, sparse_ratio) if variant.needs_aggregation else k
+        with torch.autocast(device_type=evidence.patches.device.type, enabled=False):
+            sides = []
+            for branch in evidence.branches:
+                score = _score(evidence, branch, beta, variant)
+                selection = select_top_k(evidence.patches, score, k)
+                if variant.decision is Decision.MASK_1E10 and self.training:
+                    draws = torch.rand_like(score) if uniform is None else uniform
+                    noise = gumbel_noise(draws, self.noise_clamp)
+                    decision = straight_through(selection.mask, score, noise, self.tau)
+                    selection = selection._replace(decision=decision)
+                sides.append((score, selection, _aggregation_weights(branch, score, selection, asked, variant)))
+            return _record(evidence, sides, asked, variant)
+
+    def keep_only(self, evidence: Evidence, keep: Tensor, settings: Settings) -> Trace:
+        """Second half with the selection given: the stage sees these tokens alone and keeps them all.
+
+        Scores stay those of the whole picture, and as many aggregated tokens are made as the settings ask for there,
+        but at least one, since without any there would be nothing left to look at.
+
+        Args:
+            evidence: of one sample.
+            keep: (B, n) positions of the tokens that are left, one set per row; 1 to N of them.
+            settings: ratios, beta and variant (the one that the evidence was made for).
+        """
+        variant = get_variant(settings.variant)
+        asked = max(1, aggregated_count(evidence.patches.shape[1], settings.aggr_ratio, settings.sparse_ratio))
+        evidence = evidence.repeated(len(keep))
+        selection = select_given(evidence.patches, keep)
+        sides = []
+        for branch in evidence.branches:
+            score = _score(evidence, branch, settings.beta, variant)
+            sides.append((score, selection, _aggregation_weights(branch, score, selection, asked, variant)))
+        return _record(evidence, sides, asked, variant)
+
+    def forward(
+        self,
+        patches: Mapping[str, Tensor],
+        globals: Mapping[str, Tensor],  # noqa: A002 - the public name
+        uniform: Mapping[str, Tensor] | None = None,
+    ) -> dict[str, Trace]:
+        """Select and aggregate.
+
+        Args:
+            patches: (B, N, C) per modality, keyed `"rgb"`, `"nir"`, `"tir"`.
+            globals: (B, C) per modality.
+            uniform: (B, N) draws per modality for the Gumbel noise of `complete-gumbel`; new ones by default.
+
+        Returns:
+            One trace per modality.
+        """
+        evidence = self.evidence(patches, globals)
+        return {str(m): self.decide(e, None, None if uniform is None else uniform[m]) for m, e in evidence.items()}
+
+
+def _score(evidence: Evidence, branch: Branch, beta: float, variant: Variant) -> Tensor:
+    if variant.score is Score.COSINES:
+        return evidence.raw_self + sum(evidence.raw_cross.values())
+    predictor = torch.zeros_like(evidence.self_norm) if branch.predictor is None else branch.predictor
+    cross1, cross2 = evidence.cross_norm.values()
+    return fuse(predictor, evidence.self_norm, cross1, cross2, beta)
+
+
+def _aggregation_weights(
+    branch: Branch, score: Tensor, selection: Selection, rows: int, variant: Variant
+) -> Tensor | None:
+    """(B, N_c, K) weights, or None where the weights hold no aggregation network."""
+    k = selection.keep.shape[1]
+    if not variant.needs_aggregation:
+        # Every kept patch is its own token.
+        return torch.eye(k, dtype=score.dtype, device=score.device).expand(len(score), k, k)
+    if branch.logits is None:
+        return None
+    columns = selection.keep.unsqueeze(1).expand(-1, min(rows, branch.logits.shape[1]), -1)
+    logits = branch.logits.gather(2, columns)  # (B, N_c, K); a smaller row index reads the first rows
+    if variant.decision is Decision.MASK_1E10:
+        logits = mask_by_decision(logits, selection.decision.gather(1, selection.keep))
+    elif variant.decision is Decision.IMPORTANCE:
+        logits = add_importance(logits, score.gather(1, selection.keep))
+    return logits.softmax(dim=-1)
+
+
+def _record(
+    evidence: Evidence, sides: list[tuple[Tensor, Selection, Tensor | None]], asked: int, variant: Variant
+) -> Trace:
+    score, selection, weights = sides[0]
+    aggregated = selection.selected if weights is None else weights @ selection.selected  # (B, N_c, C)
+    extra, dense_keep, dense_weights = selection.extra, None, None
+    if len(sides) == 2:
+        _, dense, dense_weights = sides[1]
+        assert dense_weights is not None
+        dense_keep = dense.keep
+        aggregated, extra = aggregated + dense_weights @ dense.selected, (extra + dense.extra) / 2
+    tokens = torch.cat([aggregated, extra], dim=1)  # (B, N_c + 1, C)
+    if variant.global_token:
+        tokens = F.normalize(torch.cat([evidence.global_vector.unsqueeze(1), tokens], dim=1), dim=-1)
+    return Trace(
+        self_attention=evidence.self_norm,
+        cross_attention=evidence.cross_norm,
+        raw_self_attention=evidence.raw_self,
+        raw_cross_attention=evidence.raw_cross,
+        predictor=evidence.branches[0].predictor,
+        score=score,
+        keep=selection.keep,
+        drop=selection.drop,
+        mask=selection.mask.bool(),
+        decision=selection.decision,
+        selected=selection.selected,
+        extra=extra,
+        extra_weights=selection.extra_weights,
+        aggregation_weights=weights,
+        aggregated=aggregated,
+        tokens=tokens,
+        pooled=tokens.mean(dim=1),
+        rows_asked=asked,
+        dense_keep=dense_keep,
+        dense_aggregation_weights=dense_weights,
+    )

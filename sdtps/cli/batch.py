@@ -1,0 +1,112 @@
+"""`batch`: a folder of triplets to a folder of results."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from sdtps.cli import options as commands
+from sdtps.cli import weights
+from sdtps.datasets import open_dataset
+from sdtps.export.batch import Item, ResultFolder, Task, items_of, run_local, write_summary
+from sdtps.export.batch.cluster import run_ray
+from sdtps.export.batch.work import Result
+from sdtps.images.read import Fit
+
+GPU_TOGETHER = 16
+INTERRUPTED = 130  # what a shell reports after Ctrl-C
+EXAMPLES = """examples:
+  python -m sdtps batch data --out results
+  python -m sdtps batch data --out results --sparse-ratio 0.3 --device cuda
+  python -m sdtps batch data --out results --engine ray --workers 8 --ray-address auto
+
+Stopped? Run the same command again: what is done is not done again.
+exit codes: 0 all done, 1 could not be done, 2 wrong usage, 3 done but some triplets were skipped, 130 stopped
+"""
+
+
+def add_command(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Describe the command."""
+    parser = subparsers.add_parser(
+        "batch",
+        help="analyse a folder: arrays and overlays of each triplet, one summary",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", help="RGBNT201, RGBNT100, MSVR310, WMVeID863 or a plain folder; found by looking")
+    parser.add_argument("--out", required=True, help="the result folder; new, empty or of the same batch")
+    parser.add_argument("--split", help="a split of the folder (default: its queries)")
+    parser.add_argument("--limit", type=int, help="only the first so many triplets")
+    parser.add_argument("--fit", choices=[str(f) for f in Fit], default=str(Fit.STRETCH), help="how another shape fits")
+    parser.add_argument(
+        "--together",
+        type=int,
+        help="triplets per forward pass: 1 gives the bits of a single analysis and is as fast on a CPU; "
+        f"a GPU takes {GPU_TOGETHER} by default",
+    )
+    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on a Ray cluster")
+    parser.add_argument("--workers", type=int, default=2, help="processes of --engine ray (2)")
+    parser.add_argument("--ray-address", help="a running cluster, such as auto; a local one by default")
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    commands.add_model(parser, anonymous=False)
+    commands.add_settings(parser)
+    parser.set_defaults(run=run)
+
+
+def find_items(folder: str, split: str | None, limit: int | None) -> list[Item]:
+    """The triplets of a data folder: of one split, by default that of its queries."""
+    dataset = open_dataset(folder)
+    return items_of(dataset.listing(split or dataset.query).records)[:limit]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Analyse what is not done yet, then sum up."""
+    items = find_items(options.folder, options.split, options.limit)
+    model = commands.load(options)
+    settings = commands.settings_from(options, model.settings)
+    together = options.together or (GPU_TOGETHER if model.device.type == "cuda" else 1)
+    task, folder = Task(settings, Fit(options.fit), together), ResultFolder(options.out)
+    grid = model.net.backbone.grid
+    folder.begin(task, model.weights, grid)
+    with tqdm(total=len(items), unit="triplet", disable=None, mininterval=0.5) as bar:
+        bar.update(sum(folder.done(item) for item in items))
+
+        def progress(done: int, _total: int) -> None:
+            bar.update(done - bar.n)
+
+        try:
+            if options.engine == "ray":
+                failures = run_ray(
+                    weights.the_source(options.sources),
+                    str(model.device),
+                    items,
+                    task,
+                    folder,
+                    workers=options.workers,
+                    address=options.ray_address,
+                    progress=progress,
+                )
+            else:
+                failures = run_local(model, items, task, folder, progress)
+        except KeyboardInterrupt:
+            bar.close()
+            print("\nStopped; what is written is complete. Run the same command to go on.", file=sys.stderr)
+            return INTERRUPTED
+    facts = {"weights": f"{model.weights.name} ({model.weights.short_hash})", **settings.as_dict()}
+    notes = write_summary(folder, items, grid, facts)
+    _report(options, items, failures, notes)
+    return 3 if failures else 0
+
+
+def _report(options: argparse.Namespace, items: list[Item], failures: list[Result], notes: list[str]) -> None:
+    skipped = {f.item.name: f.error for f in failures}
+    done = len(items) - len(skipped)
+    if options.json:
+        commands.print_json({"out": options.out, "done": done, "skipped": skipped, "notes": notes})
+        return
+    for name, error in skipped.items():
+        print(f"skipped {name}: {error}", file=sys.stderr)
+    for note in notes:
+        print(f"note: {note}")
+    print(f"{done} triplets in {Path(options.out)}, {len(skipped)} skipped; look at {Path(options.out) / 'index.html'}")

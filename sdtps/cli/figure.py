@@ -1,0 +1,101 @@
+"""`figure`: one triplet, or A against B, as PDF, SVG or PNG."""
+
+import argparse
+from pathlib import Path
+
+from sdtps.cli import options as commands
+from sdtps.export.figure import FIGURE_PANELS, FORMATS, PRESETS, FigureOptions, Sheet, compare_figure, grid_figure
+from sdtps.export.figure.style import DPI, WORDS
+from sdtps.panels import COLOUR_MAPS
+from sdtps.support.messages import InputError
+
+EXAMPLES = """examples:
+  python -m sdtps figure rgb.png nir.png tir.png --out figure.pdf
+  python -m sdtps figure rgb.png nir.png tir.png --out figure.svg --width cvpr-column --columns input,score,kept
+  python -m sdtps figure result.zip --out figure.png --dpi 600 --captions
+  python -m sdtps figure a.zip --against b.zip --out comparison.pdf
+"""
+
+
+def add_command(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Describe the command."""
+    parser = subparsers.add_parser(
+        "figure",
+        help="draw the figure for a paper: PDF, SVG or PNG",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands.add_triplet(parser)
+    parser.add_argument("--out", required=True, help=f"the file; its ending says the format ({', '.join(FORMATS)})")
+    parser.add_argument("--against", metavar="BUNDLE", help="a second bundle of the same triplet: draws A against B")
+    add_look(parser)
+    parser.add_argument("--dpi", type=int, default=DPI, help=f"of a PNG ({DPI})")
+    commands.add_model(parser)
+    commands.add_settings(parser)
+    parser.set_defaults(run=run)
+
+
+def add_look(parser: argparse.ArgumentParser) -> None:
+    """How a figure looks."""
+    group = parser.add_argument_group("look")
+    group.add_argument("--width", default="cvpr-page", help=f"{', '.join(PRESETS)}, or inches (cvpr-page)")
+    group.add_argument("--columns", help=f"from left to right, with commas: {','.join(FIGURE_PANELS)}")
+    group.add_argument("--colormap", choices=[c for c in COLOUR_MAPS if c != "diverging"], default="viridis")
+    group.add_argument("--scale", choices=("shared", "map"), default="shared", help="one colour bar per column or map")
+    group.add_argument("--opacity", type=float, default=FigureOptions.opacity, help="of heat maps over photographs")
+    group.add_argument("--dropped", choices=("dim", "black"), default="dim")
+    group.add_argument("--captions", action="store_true", help="print (a), (b), ... below the columns")
+    group.add_argument("--no-provenance", action="store_true", help="leave out the line on weights and settings")
+    group.add_argument("--language", choices=tuple(WORDS), default="en")
+
+
+def check_format(out: str) -> Path:
+    """The file to write, when its ending is one that can be drawn."""
+    target = Path(out)
+    if target.suffix.lstrip(".").lower() not in FORMATS:
+        raise InputError("figure.format", "--out must end in {formats}.", formats=", ".join(f".{f}" for f in FORMATS))
+    return target
+
+
+def width_from(options: argparse.Namespace) -> str | float:
+    """A preset's name, or inches."""
+    width: str | float = options.width
+    if options.width not in PRESETS:
+        try:
+            width = float(options.width)
+        except ValueError:
+            raise ValueError(f"There is no width {options.width!r}; choose {', '.join(PRESETS)} or inches.") from None
+    return width
+
+
+def look_from(options: argparse.Namespace) -> FigureOptions:
+    """The look that was asked for."""
+    return FigureOptions(
+        columns=tuple(options.columns.replace(" ", "").split(",")) if options.columns else None,
+        width=width_from(options),
+        colormap=options.colormap,
+        scale=options.scale,
+        opacity=options.opacity,
+        dropped=options.dropped,
+        captions=options.captions,
+        provenance=not options.no_provenance,
+        language=options.language,
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draw and write."""
+    look = look_from(options)
+    target = check_format(options.out)
+    opened = commands.open_triplet(options)
+    sheet: Sheet
+    if options.against:
+        other = argparse.Namespace(**vars(options) | {"pictures": [options.against], "wide": False})
+        sheet = compare_figure(opened.analysis, commands.open_triplet(other).analysis, opened.pixels, look)
+    else:
+        sheet = grid_figure(opened.analysis, opened.pixels, look)
+    sheet.save(target, options.dpi)
+    for note in (*opened.analysis.notes, *sheet.notes):
+        print(f"note: {note}")
+    print(f"written: {target} ({sheet.width:.2f} x {sheet.height:.2f} inches)")
+    return 0

@@ -1,0 +1,85 @@
+"""`ranks`: what a gallery gives for some queries, as a figure."""
+
+import argparse
+
+from sdtps.cli import options as commands
+from sdtps.cli.figure import check_format, width_from
+from sdtps.datasets import Dataset, Record, open_dataset
+from sdtps.export.figure import PRESETS, FigureOptions, RankedItem, RankedQuery, rank_figure
+from sdtps.export.figure.style import DPI, WORDS
+from sdtps.images.read import prepare
+from sdtps.models.reid import LoadedModel
+from sdtps.panels import Pixels
+from sdtps.retrieval.feature_store import FeatureStore
+from sdtps.retrieval.features import NOTHING
+from sdtps.retrieval.ranking import rank_list
+from sdtps.support.progress import progress_bar
+
+SHOWN_QUERIES = 2  # more would not fit on a page at ten results each
+EXAMPLES = """examples:
+  python -m sdtps ranks data --out ranks.pdf
+  python -m sdtps ranks data --out ranks.pdf --query 000258_cam1_0_02.jpg --query 000260_cam2_0_16.jpg --depth 8
+"""
+
+
+def add_command(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Describe the command."""
+    parser = subparsers.add_parser(
+        "ranks",
+        help="draw rank lists, three rows per query, as PDF, SVG or PNG",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", help="RGBNT201, RGBNT100, MSVR310, WMVeID863 or a plain folder; found by looking")
+    parser.add_argument("--out", required=True, help="the file; its ending says the format (pdf, svg, png)")
+    parser.add_argument("--query", action="append", help=f"a file name; repeat for several (the first {SHOWN_QUERIES})")
+    parser.add_argument("--depth", type=int, default=10, help="results per query (10)")
+    parser.add_argument("--width", default="cvpr-page", help=f"{', '.join(PRESETS)}, or inches (cvpr-page)")
+    parser.add_argument("--language", choices=tuple(WORDS), default="en")
+    parser.add_argument("--dpi", type=int, default=DPI, help=f"of a PNG ({DPI})")
+    parser.add_argument("--batch", type=int, default=16, help="triplets per forward pass (16)")
+    parser.add_argument("--cache", help="folder for features (default: $SDTPS_CACHE or ~/.cache/sdtps-lens)")
+    commands.add_model(parser, anonymous=False)
+    commands.add_settings(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Search, draw and write."""
+    target = check_format(options.out)
+    dataset = open_dataset(options.folder)
+    model = commands.load(options)
+    settings = commands.settings_from(options, model.settings)
+    store = FeatureStore(options.cache)
+    found = {}
+    for split in dict.fromkeys((dataset.query, dataset.gallery)):
+        with progress_bar(len(dataset.listing(split).records), split) as progress:
+            features = store.features(model, dataset, split, settings, batch=options.batch, progress=progress)
+            found[split] = features[NOTHING]
+    queries, gallery = found[dataset.query], found[dataset.gallery]
+    drawn = []
+    for number in _numbers(options.query, queries.records):
+        record = queries.records[number]
+        ranked = rank_list(
+            queries.features[number], gallery.features, gallery.records, record, dataset.layout.apart, options.depth
+        )
+        items = [RankedItem(_pixels(model, dataset, m.record), m.same, m.distance) for m in ranked.matches]
+        drawn.append(RankedQuery(_pixels(model, dataset, record), items))
+    sheet = rank_figure(drawn, FigureOptions(width=width_from(options), language=options.language), options.depth)
+    sheet.save(target, options.dpi)
+    print(f"written: {target} ({sheet.width:.2f} x {sheet.height:.2f} inches)")
+    return 0
+
+
+def _numbers(names: list[str] | None, records: tuple[Record, ...]) -> list[int]:
+    """Places of the queries by their names."""
+    if not names:
+        return list(range(min(SHOWN_QUERIES, len(records))))
+    places = {r.name: i for i, r in enumerate(records)}
+    if unknown := [name for name in names if name not in places]:
+        raise ValueError(f"There is no query {unknown[0]!r} in this folder.")
+    return [places[name] for name in names]
+
+
+def _pixels(model: LoadedModel, dataset: Dataset, record: Record) -> dict[str, Pixels | None]:
+    return dict(prepare(dataset.read(record), model.net.backbone.input_size).pixels)

@@ -1,0 +1,1 @@
+"""What a reader takes home: figures, bundles, batches, supplements."""

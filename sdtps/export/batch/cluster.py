@@ -1,0 +1,107 @@
+"""The same batch on a Ray cluster, through Ray Data: workers compute, the driver writes, so one folder is enough.
+
+Every node needs this package, the images and the checkpoint under the same paths.
+"""
+
+import os
+import pickle
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+
+from sdtps.checkpoints.load import WeightsSource
+from sdtps.export.batch import work
+from sdtps.export.batch.folder import ResultFolder
+from sdtps.export.batch.run import Progress
+from sdtps.export.batch.work import Item, Result, Task
+from sdtps.support.messages import InputError
+
+MISSING = "--engine ray needs Ray, which is not installed; install it with: pip install 'ray[data]'"
+
+
+class Worker:
+    """One process of the cluster: the weights are loaded once.
+
+    Args:
+        weights: what to load; a path that every node knows.
+        device: a torch device name.
+        threads: of torch; the last bits of a result can depend on it, so it is the driver's number.
+        task: what to compute.
+    """
+
+    def __init__(self, weights: WeightsSource, device: str, threads: int, task: Task) -> None:
+        torch.set_num_threads(threads)
+        self.model = weights.load(device)
+        self.task = task
+
+    def __call__(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+        """A group of triplets to their files."""
+        items = pickle.loads(row["items"])
+        return [{"result": pickle.dumps(result)} for result in work.process(self.model, items, self.task)]
+
+
+def run_ray(
+    weights: WeightsSource,
+    device: str,
+    items: Sequence[Item],
+    task: Task,
+    folder: ResultFolder,
+    *,
+    workers: int = 2,
+    address: str | None = None,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Compute what the folder lacks; the same files as `run_local`.
+
+    Args:
+        weights: what to load; a path that every node knows.
+        device: a torch device name; `cuda` asks Ray for one GPU per worker.
+        items: the triplets.
+        task: what to compute.
+        folder: where results go.
+        workers: processes.
+        address: of a running cluster; a local one is started by default.
+        progress: called with (done, total).
+
+    Returns:
+        The triplets that could not be used.
+    """
+    if not find_spec("ray"):
+        raise InputError("batch.no_ray", MISSING)
+    import ray
+
+    groups = folder.remaining(items, task.together)
+    done = len(items) - sum(len(g) for g in groups)
+    failures: list[Result] = []
+    if not groups:
+        return failures
+    started = not ray.is_initialized()
+    if started:
+        # Workers import this package from where the driver did.
+        paths = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
+        local: dict[str, Any] = {"num_cpus": workers} if address is None else {}
+        environment = {"env_vars": {"PYTHONPATH": paths}}
+        ray.init(address=address, runtime_env=environment, include_dashboard=False, log_to_driver=False, **local)
+    try:
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        rows = [{"items": pickle.dumps(group)} for group in groups]
+        results = ray.data.from_items(rows, override_num_blocks=len(rows)).flat_map(
+            Worker,
+            fn_constructor_args=(weights, device, torch.get_num_threads(), task),
+            compute=ray.data.ActorPoolStrategy(size=workers),
+            num_cpus=1,
+            num_gpus=1 if device.startswith("cuda") else None,
+        )
+        for row in results.iter_rows():
+            result: Result = pickle.loads(row["result"])
+            folder.store([result])
+            failures += [result] if result.error else []
+            done += 1
+            if progress is not None:
+                progress(done, len(items))
+    finally:
+        if started:
+            ray.shutdown()
+    return failures

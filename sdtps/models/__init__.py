@@ -1,0 +1,1 @@
+"""Networks around SDTPS: backbones, adapters, and the re-identification model."""

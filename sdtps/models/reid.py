@@ -1,0 +1,221 @@
+"""Backbone + SDTPS + re-identification heads, in the layout of the DeMo family."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import torch
+from timm.layers import QuickGELU
+from torch import Tensor, nn
+
+from sdtps.algorithm.module import MultiModalSDTPS
+from sdtps.algorithm.trace import Trace
+from sdtps.models.backbone import Backbone, Tokens, create_backbone
+from sdtps.types import MODALITIES, Settings, WeightsReport
+from sdtps.variants import DEFAULT_VARIANT
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Everything needed to build the model again; stored with its weights.
+
+    Attributes:
+        kind, name, input_size, backbone_options: see `create_backbone`.
+        num_classes: identities the heads tell apart; 0 leaves the heads out.
+        global_local: reduce [global, mean patch] to one vector per modality before SDTPS (DeMo's GLOBAL_LOCAL).
+        direct: one head on the concatenated globals (DeMo's DIRECT=1), or one per modality.
+        sparse_ratio, aggr_ratio, beta, variant: defaults of the SDTPS module.
+        aggregation_rows: aggregated tokens the weights can make; what the ratios ask for by default.
+        predictor, aggregation: False where the weights lack that part of SDTPS; without both there is no SDTPS head.
+    """
+
+    kind: str
+    name: str
+    input_size: tuple[int, int] = (256, 128)
+    backbone_options: Mapping[str, Any] = field(default_factory=dict)
+    num_classes: int = 0
+    global_local: bool = False
+    direct: bool = True
+    sparse_ratio: float = Settings.sparse_ratio
+    aggr_ratio: float = Settings.aggr_ratio
+    beta: float = Settings.beta
+    variant: str = DEFAULT_VARIANT
+    aggregation_rows: int | None = None
+    predictor: bool = True
+    aggregation: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "ModelConfig":
+        """The inverse of `as_dict`, also after a trip through JSON."""
+        return cls(**{**values, "input_size": tuple(values["input_size"])})
+
+
+class Encoded(NamedTuple):
+    """Tokens of a batch, ready for SDTPS."""
+
+    patches: dict[str, Tensor]  # (B, N, C) per modality
+    global_vectors: dict[str, Tensor]  # (B, C) per modality, after the GLOBAL_LOCAL reduction
+
+
+class Prediction(NamedTuple):
+    """One (score, feature) pair of the training output."""
+
+    logits: Tensor  # (B, ids)
+    feature: Tensor  # (B, D) before the BNNeck
+
+
+def _bottleneck(dim: int) -> nn.BatchNorm1d:
+    """BNNeck: its bias stays at 0, and the classifier behind it has none."""
+    layer = nn.BatchNorm1d(dim)
+    layer.bias.requires_grad_(False)
+    return layer
+
+
+def _classifier(dim: int, classes: int) -> nn.Linear:
+    layer = nn.Linear(dim, classes, bias=False)
+    nn.init.normal_(layer.weight, std=0.001)
+    return layer
+
+
+class ReidModel(nn.Module):
+    """Three modalities in, a re-identification feature out, with every step on record.
+
+    Args:
+        backbone: shared by the modalities.
+        config: the rest of the architecture.
+    """
+
+    def __init__(self, backbone: Backbone, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.backbone = backbone
+        dim = backbone.dim
+        self.sdtps = MultiModalSDTPS(
+            dim,
+            backbone.grid.patches,
+            config.sparse_ratio,
+            config.aggr_ratio,
+            config.beta,
+            config.variant,
+            rows=config.aggregation_rows,
+            predictor=config.predictor,
+            aggregation=config.aggregation,
+        )
+        if config.global_local:
+            for m in MODALITIES:
+                reduce = nn.Sequential(nn.LayerNorm(2 * dim), nn.Linear(2 * dim, dim), QuickGELU())
+                self.add_module(f"{m}_reduce", reduce)
+        if config.num_classes:
+            for suffix, width in self._head_widths().items():
+                self.add_module(f"bottleneck{suffix}", _bottleneck(width))
+                self.add_module(f"classifier{suffix}", _classifier(width, config.num_classes))
+
+    def _head_widths(self) -> dict[str, int]:
+        """Head name suffix → width of the feature it reads."""
+        dim = self.backbone.dim
+        ori = {"": 3 * dim} if self.config.direct else {f"_{m[0]}": dim for m in MODALITIES}
+        return ori | ({} if self.sdtps.empty else {"_sdtps": 3 * dim})
+
+    def reduce(self, tokens: Tokens) -> Encoded:
+        """Split by modality and, with GLOBAL_LOCAL, reduce [global, mean patch] to one vector."""
+        patches = {str(m): tokens.patches[i] for i, m in enumerate(MODALITIES)}
+        vectors = {str(m): tokens.global_vectors[i] for i, m in enumerate(MODALITIES)}
+        if self.config.global_local:
+            vectors = {
+                m: getattr(self, f"{m}_reduce")(torch.cat([vectors[m], patches[m].mean(1)], dim=-1)) for m in vectors
+            }
+        return Encoded(patches, vectors)
+
+    def encode(self, images: Tensor, camera: Tensor | None = None) -> Encoded:
+        """(M, B, 3, H, W) images to tokens: the expensive part."""
+        return self.reduce(self.backbone(images, camera))
+
+    @staticmethod
+    def original_feature(encoded: Encoded) -> Tensor:
+        """`ori`: (B, 3C), the three global vectors side by side."""
+        return torch.cat([encoded.global_vectors[m] for m in MODALITIES], dim=-1)
+
+    @staticmethod
+    def sdtps_feature(traces: Mapping[str, Trace]) -> Tensor:
+        """`sdtps`: (B, 3C), the three pooled token sets side by side."""
+        return torch.cat([traces[m].pooled for m in MODALITIES], dim=-1)
+
+    def test_feature(self, encoded: Encoded, traces: Mapping[str, Trace]) -> Tensor:
+        """The feature that is compared at test time: [ori, sdtps], (B, 6C), before the BNNeck, not normalised.
+
+        Weights without SDTPS were not trained with the second half: theirs is `ori` alone, (B, 3C).
+        """
+        original = self.original_feature(encoded)
+        return original if self.sdtps.empty else torch.cat([original, self.sdtps_feature(traces)], dim=-1)
+
+    def predictions(self, encoded: Encoded, traces: Mapping[str, Trace]) -> dict[str, Prediction]:
+        """Training output: one (logits, feature) pair per head; `ori` heads first, `sdtps` last."""
+        features = (
+            {"": self.original_feature(encoded)}
+            if self.config.direct
+            else {f"_{m[0]}": encoded.global_vectors[m] for m in MODALITIES}
+        )
+        if not self.sdtps.empty:
+            features["_sdtps"] = self.sdtps_feature(traces)
+        return {
+            suffix: Prediction(getattr(self, f"classifier{suffix}")(getattr(self, f"bottleneck{suffix}")(f)), f)
+            for suffix, f in features.items()
+        }
+
+    def forward(self, images: Tensor, camera: Tensor | None = None) -> Tensor:
+        """(M, B, 3, H, W) images to the test feature."""
+        encoded = self.encode(images, camera)
+        return self.test_feature(encoded, self.sdtps(encoded.patches, encoded.global_vectors))
+
+
+def build_model(config: ModelConfig) -> ReidModel:
+    """A model with random weights."""
+    backbone = create_backbone(config.kind, config.name, config.input_size, **config.backbone_options)
+    return ReidModel(backbone, config)
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedModel:
+    """A model ready to analyse: on its device, in evaluation mode, with the report on its weights.
+
+    Attributes:
+        net: the model.
+        weights: where its weights come from.
+        device: where it runs.
+        lock: held around the backbone; the cheap half needs none.
+    """
+
+    net: ReidModel
+    weights: WeightsReport
+    device: torch.device
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What else than the file decides the tokens: the same file can be read with another grid or mean."""
+        return repr(sorted(self.net.config.as_dict().items()))
+
+    @property
+    def settings(self) -> Settings:
+        """What the weights were trained with, as far as it is known; the defaults for the rest."""
+        known: dict[str, Any] = dict(self.weights.settings)
+        return Settings(**known, variant=self.net.config.variant)
+
+    def autocast(self) -> torch.autocast:
+        """fp16 for the backbone on CUDA, nothing elsewhere."""
+        return torch.autocast(self.device.type, dtype=torch.float16, enabled=self.device.type == "cuda")
+
+
+def pick_device(name: str = "auto") -> torch.device:
+    """`auto` is CUDA when there is one, else MPS, else the CPU; any other name is taken as it is."""
+    if name != "auto":
+        return torch.device(name)
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")

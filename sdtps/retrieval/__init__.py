@@ -1,0 +1,1 @@
+"""Features of many image sets: extracted, stored, ranked, judged."""

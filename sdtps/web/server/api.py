@@ -1,0 +1,262 @@
+"""The public HTTP API: five named endpoints for `gradio_client` and curl, and a plain health check for proxies.
+
+Pictures travel as base64 text or as files that the client uploaded to this server; no other path is ever read.
+"""
+
+import base64
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import gradio as gr
+from gradio.data_classes import FileData
+from gradio.processing_utils import save_bytes_to_cache
+from gradio.utils import get_upload_folder
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from sdtps.export import figure as drawing
+from sdtps.export import serialise as records
+from sdtps.export.bundle import versions, write_bundle
+from sdtps.images.read import MAX_BYTES, Fit, Prepared, prepare
+from sdtps.models.reid import LoadedModel
+from sdtps.pipeline import decide, encode
+from sdtps.support import errors as faults
+from sdtps.support.messages import CheckpointError, InputError, Message
+from sdtps.types import MODALITIES, Analysis, Settings
+from sdtps.variants import get_variant
+from sdtps.web.server.access_log import with_log
+from sdtps.web.session.requests import Refusal, parse_settings
+from sdtps.web.session.session import Workbench
+from sdtps.web.session.tasks.exports import parse_format, parse_look
+
+Variant = Literal["open-source", "paper", "first", "complete-gumbel", "final", "importance"]
+DEFAULTS = Settings()
+log = logging.getLogger(__name__)
+
+
+def add_api(workbench: Workbench, files: set[str]) -> None:
+    """Add the endpoints to the page that is being built.
+
+    Args:
+        workbench: answers them.
+        files: takes note of the files that were made for clients, so that old ones are deleted.
+    """
+
+    def analyse(
+        rgb: str | None = None,
+        nir: str | None = None,
+        tir: str | None = None,
+        sparse_ratio: float = DEFAULTS.sparse_ratio,
+        aggr_ratio: float = DEFAULTS.aggr_ratio,
+        beta: float = DEFAULTS.beta,
+        tau: float = DEFAULTS.tau,
+        variant: Variant = "final",
+        fit: Literal["stretch", "letterbox"] = "stretch",
+        weights: str | None = None,
+    ) -> dict[str, Any]:
+        """Select patches of an RGB / near-infrared / thermal triplet of one person by SDTPS, and say why.
+
+        Returns every number: per modality the self- and cross-attention maps, the predictor, the fused score, the kept
+        patches in order, and how they are blended into aggregated tokens, plus the re-identification feature.
+
+        Args:
+            rgb: the RGB picture: base64 or data URL of a PNG, JPEG, TIFF, BMP or WebP, or a file. Null if missing.
+            nir: the near-infrared picture, likewise.
+            tir: the thermal picture, likewise.
+            sparse_ratio: share of patches to keep, 0.05 to 1.
+            aggr_ratio: aggregated tokens per kept share, 0.05 to 1.
+            beta: weight of the attention maps in the score, 0 to 0.5.
+            tau: temperature of the soft decision; never changes what is kept.
+            variant: which SDTPS.
+            fit: what to do with pictures of another shape than the model's.
+            weights: short hash of loaded weights (see /weights); the first by default.
+        """
+        settings = _settings(sparse_ratio, aggr_ratio, beta, tau, variant)
+        analysis, _ = _answered(lambda: _analyse(workbench, (rgb, nir, tir), settings, fit, weights))
+        return records.as_json(analysis)
+
+    def figure(
+        rgb: str | None = None,
+        nir: str | None = None,
+        tir: str | None = None,
+        sparse_ratio: float = DEFAULTS.sparse_ratio,
+        aggr_ratio: float = DEFAULTS.aggr_ratio,
+        beta: float = DEFAULTS.beta,
+        tau: float = DEFAULTS.tau,
+        variant: Variant = "final",
+        format: Literal["pdf", "svg", "png"] = "pdf",  # noqa: A002 - the public name
+        width: str = "cvpr-page",
+        columns: list[str] | None = None,
+        captions: bool = False,
+        language: Literal["en", "zh"] = "en",
+        dpi: int = 300,
+        fit: Literal["stretch", "letterbox"] = "stretch",
+        weights: str | None = None,
+    ) -> FileData:
+        """Draw the figure of a triplet for a paper: rows RGB, NIR, TIR; one column per step of the selection.
+
+        Args:
+            rgb: the RGB picture: base64 or data URL, or an uploaded file. Null if missing.
+            nir: the near-infrared picture, likewise.
+            tir: the thermal picture, likewise.
+            sparse_ratio: share of patches to keep, 0.05 to 1.
+            aggr_ratio: aggregated tokens per kept share, 0.05 to 1.
+            beta: weight of the attention maps in the score, 0 to 0.5.
+            tau: temperature of the soft decision.
+            variant: which SDTPS.
+            format: pdf or svg (vector), or png.
+            width: cvpr-page, cvpr-column, iclr-page, iclr-column, ieee-page or ieee-column.
+            columns: from input, self, cross1, cross2, predictor, score, kept, aggregation, soft, frequency.
+            captions: print (a), (b), ... below the columns.
+            language: of the labels.
+            dpi: of a png.
+            fit: what to do with pictures of another shape than the model's.
+            weights: short hash of loaded weights; the first by default.
+        """
+
+        def work() -> FileData:
+            look = parse_look({"width": width, "columns": columns, "captions": captions, "language": language})
+            kind, dots = parse_format({"format": format, "dpi": dpi})
+            settings = _settings(sparse_ratio, aggr_ratio, beta, tau, variant)
+            analysis, prepared = _analyse(workbench, (rgb, nir, tir), settings, fit, weights)
+            content = drawing.grid_figure(analysis, prepared.pixels, look).render(kind, dots)
+            return _file(content, f"sdtps-figure.{kind}", files)
+
+        return _answered(work)
+
+    def bundle(
+        rgb: str | None = None,
+        nir: str | None = None,
+        tir: str | None = None,
+        sparse_ratio: float = DEFAULTS.sparse_ratio,
+        aggr_ratio: float = DEFAULTS.aggr_ratio,
+        beta: float = DEFAULTS.beta,
+        tau: float = DEFAULTS.tau,
+        variant: Variant = "final",
+        fit: Literal["stretch", "letterbox"] = "stretch",
+        weights: str | None = None,
+    ) -> FileData:
+        """Pack the analysis of a triplet into a zip: figure, inputs, every array, settings, weights, versions.
+
+        The arguments are those of `analyse`.
+        """
+
+        def work() -> FileData:
+            settings = _settings(sparse_ratio, aggr_ratio, beta, tau, variant)
+            analysis, prepared = _analyse(workbench, (rgb, nir, tir), settings, fit, weights)
+            return _file(write_bundle(analysis, prepared.pixels), "sdtps-bundle.zip", files)
+
+        return _answered(work)
+
+    def weights() -> list[dict[str, Any]]:
+        """List the weights to choose from; of those in memory also the report: what was loaded, what is missing."""
+        return weights_list(workbench)
+
+    def health() -> dict[str, Any]:
+        """Say that the server is up, and what it runs."""
+        return health_facts(workbench)
+
+    heavy: dict[str, Any] = {"concurrency_limit": 1, "concurrency_id": "backbone"}
+    endpoints: dict[str, Callable[..., Any]] = {"analyse": analyse, "figure": figure, "bundle": bundle}
+    for name, work in endpoints.items():
+        gr.api(with_log(f"api.{name}", work), api_name=name, **heavy)
+    gr.api(weights, api_name="weights")
+    gr.api(health, api_name="health")
+
+
+def health_route(workbench: Workbench, page: gr.Blocks) -> Route:
+    """`GET /health` for load balancers; answered without a thread, so that a crowd cannot keep it waiting."""
+
+    async def answer(_request: Request) -> JSONResponse:
+        sessions = len(page.state_holder.session_data)
+        return JSONResponse(health_facts(workbench) | {"sessions": sessions, "cached_bytes": workbench.cached_bytes})
+
+    return Route("/health", answer)
+
+
+def health_facts(workbench: Workbench) -> dict[str, Any]:
+    """What a load balancer or an operator wants to know; looks at nothing that would have to be loaded."""
+    shelf = workbench.models
+    names = [key for key, entry in shelf.entries.items() if not entry.uploaded]
+    device = next((m.device.type for k in shelf.loaded if (m := shelf.peek(k)) is not None), shelf.device)
+    return {"status": "ok", "weights": names, "device": device, "versions": versions()}
+
+
+def weights_list(workbench: Workbench) -> list[dict[str, Any]]:
+    """The weights of the command line and of `checkpoints/`; uploads belong to the page that sent them."""
+    shelf, listed = workbench.models, []
+    for key, entry in shelf.entries.items():
+        if not entry.uploaded:
+            model = shelf.peek(key)
+            facts = {} if model is None else records.weights_facts(model.weights)
+            listed.append({"id": key, "name": entry.name} | facts)
+    return listed
+
+
+def _settings(sparse_ratio: float, aggr_ratio: float, beta: float, tau: float, variant: str) -> Settings:
+    values = {"sparse_ratio": sparse_ratio, "aggr_ratio": aggr_ratio, "beta": beta, "tau": tau, "variant": variant}
+    return _answered(lambda: parse_settings(values))
+
+
+def _analyse(
+    workbench: Workbench, pictures: tuple[object, ...], settings: Settings, fit: object, weights: object
+) -> tuple[Analysis, Prepared]:
+    model: LoadedModel = workbench.model(weights if isinstance(weights, str) else None)
+    if lacking := model.net.sdtps.supports(get_variant(settings.variant)):
+        raise Refusal(lacking)
+    if fit not in list(Fit):
+        raise Refusal(Message("request.malformed", "The request was not understood; reload the page."))
+    contents = [_content(p) for p in pictures]
+    if not any(contents):
+        raise InputError("input.none", "All three images are missing; give at least one.")
+    triplet = workbench.read(dict(zip(MODALITIES, contents, strict=True)), Fit(str(fit)))
+    size = model.net.backbone.input_size
+    prepared = prepare(triplet, size)
+    return decide(model, encode(model, prepared), settings, triplet.notes(size), triplet.missing), prepared
+
+
+def _content(picture: object) -> bytes | None:
+    """The bytes of base64 text, or of a file in this server's own upload folder."""
+    if picture is None or picture == "":
+        return None
+    if isinstance(picture, str):
+        if len(picture) > MAX_BYTES * 4 // 3 + 1024:
+            raise InputError("input.too_big", "The file has {megabytes:.1f} MB; the limit is {limit} MB.",
+                             megabytes=len(picture) * 3 / 4 / 2**20, limit=MAX_BYTES // 2**20)  # fmt: skip
+        try:
+            return base64.b64decode(picture.rpartition("base64,")[2], validate=True)
+        except ValueError:  # letters that base64 does not have, or a wrong number of them
+            raise _not_a_picture() from None
+    if isinstance(picture, dict) and isinstance(picture.get("path"), str):
+        folder, path = Path(get_upload_folder()).resolve(), Path(picture["path"]).resolve()
+        if path.is_relative_to(folder) and path.is_file() and path.stat().st_size <= MAX_BYTES:
+            return path.read_bytes()
+    raise _not_a_picture()
+
+
+def _not_a_picture() -> InputError:
+    return InputError("api.picture", "A picture is base64 text, a data URL or an uploaded file; this is none of them.")
+
+
+def _file(content: bytes, name: str, files: set[str]) -> FileData:
+    path = save_bytes_to_cache(content, name, get_upload_folder())
+    files.add(path)
+    return FileData(path=path, orig_name=name, size=len(content))
+
+
+def _answered(work: Callable[[], Any]) -> Any:
+    """The answer, or one sentence, as on the page."""
+    try:
+        return work()
+    except (Refusal, InputError, CheckpointError) as error:
+        modality = getattr(error, "modality", None)
+        text = f"{modality.upper()}: {error.message}" if modality else str(error.message)
+        raise gr.Error(text, print_exception=False) from None
+    except gr.Error:
+        raise
+    except Exception as error:
+        log.exception("A request failed.")
+        raise gr.Error(faults.sentence(error), print_exception=False) from None

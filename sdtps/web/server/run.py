@@ -1,0 +1,165 @@
+"""From a page to a server: its options, guards, log, and a clean end."""
+
+import argparse
+import errno
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from gradio.utils import get_upload_folder
+from starlette.middleware import Middleware
+
+from sdtps.support.messages import InputError
+from sdtps.web.server import access_log as logs
+from sdtps.web.server.accounts import read_accounts, signing_in
+from sdtps.web.server.api import health_route
+from sdtps.web.server.headers import SecurityHeaders
+from sdtps.web.server.limits import guards
+from sdtps.web.server.page import launch_options
+from sdtps.web.server.temporary_files import Janitor
+from sdtps.web.session.session import Workbench
+
+GRACE_SECONDS = 2  # for answers under way when the server is asked to stop
+LAST_SECONDS = 4  # then it ends, whatever still runs
+FUNCTION_THREADS = 16  # apart from those that serve pages and files, which a crowd must not starve
+SHARED = (
+    "--share opens this server to everyone who has the link, through a relay outside your network; "
+    "set a password with --auth FILE."
+)
+log = logging.getLogger(__name__)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options about who may come in and what is written down."""
+    env = os.environ.get
+    parser.add_argument(
+        "--auth",
+        metavar="FILE",
+        default=env("SDTPS_AUTH"),
+        help="ask for name and password; lines of the file come from: python -m sdtps password NAME",
+    )
+    parser.add_argument(
+        "--embed-in",
+        metavar="ORIGIN",
+        action="append",
+        default=[o for o in (env("SDTPS_EMBED_IN") or _around_a_space()).split(",") if o],
+        type=_origin,
+        help="let pages of this origin (https://example.org) show the page in a frame; repeat for several",
+    )
+    parser.add_argument(
+        "--rate-limit",
+        metavar="N",
+        type=int,
+        default=int(env("SDTPS_RATE_LIMIT") or 0),
+        help="requests per minute and address (default: no limit; a dragged slider makes about 20 a second)",
+    )
+    parser.add_argument("--log-format", choices=logs.FORMATS, default=env("SDTPS_LOG_FORMAT") or "text")
+
+
+def check_port(host: str, port: int) -> None:
+    """Say at once that a port cannot be used, before any weights are loaded."""
+    try:
+        if not 0 < port < 65536:  # the system would take the remainder
+            raise OverflowError
+        family = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family[0]) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(family[4])
+    except (OSError, OverflowError) as error:
+        code = getattr(error, "errno", None)
+        if code == errno.EADDRINUSE:
+            why = "is taken by another program; choose another port with --port, such as"
+        elif code == errno.EACCES:
+            why = "needs more rights than this account has; choose a port from 1024 up with --port, such as"
+        else:
+            why = "cannot be used; check --host, or choose another port with --port, such as"
+        other = port + 1 if 1024 <= port < 65535 else 7860
+        raise SystemExit(f"Port {port} on {host} {why} {other}.") from None
+
+
+def serve(page: gr.Blocks, workbench: Workbench, options: argparse.Namespace) -> None:
+    """Serve until a signal says stop; then end within five seconds, whatever still runs."""
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    settings = launch_options(upload_weights=options.allow_upload_weights)
+    if options.share:
+        print(f"Warning: {SHARED}", file=sys.stderr)
+    _, local, shared = page.launch(
+        server_name=options.host,
+        server_port=options.port,
+        share=options.share,
+        root_path=options.root_path or None,
+        mcp_server=options.mcp,
+        prevent_thread_lock=True,
+        quiet=True,
+        max_threads=FUNCTION_THREADS,
+        auth=_gate(options.auth),
+        app_kwargs={
+            "middleware": middleware(settings["max_file_size"], options),
+            "routes": [health_route(workbench, page)],
+        },
+        **settings,
+    )
+    page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
+    logs.configure(options.log_format)
+    folder = Path(get_upload_folder())
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    janitor = Janitor(folder, page.temp_file_sets)
+    janitor.start()
+    log.info("serving", extra={"facts": {"url": local, "shared": shared}})
+    stop.wait()
+    _end(page, [janitor.stop, workbench.close, _close_fonts])
+
+
+def middleware(max_file: int, options: argparse.Namespace) -> list[Middleware]:
+    """Everything around the routes, outermost first."""
+    around = [Middleware(logs.RequestLog), Middleware(SecurityHeaders, embed_in=tuple(options.embed_in))]
+    return around + guards(max_file=max_file, per_minute=options.rate_limit)
+
+
+def _end(page: gr.Blocks, closing: list[Callable[[], Any]]) -> None:
+    log.info("stopping")
+    for close in closing:
+        close()
+    closer = threading.Thread(target=page.close, args=(False,), daemon=True)
+    closer.start()
+    closer.join(LAST_SECONDS)
+    log.info("stopped")
+    logging.shutdown()
+    # Threads inside a forward pass or a figure cannot be interrupted, and Python would wait for them.
+    os._exit(0)
+
+
+def _close_fonts() -> None:
+    """Only where a figure was drawn: otherwise the end would import what the start left out."""
+    if (fonts := sys.modules.get("sdtps.export.figure.fonts")) is not None:
+        fonts.close()
+
+
+def _gate(path: str | None) -> Any:
+    if path is None:
+        return None
+    try:
+        return signing_in(read_accounts(path))
+    except (InputError, OSError) as error:
+        raise SystemExit(f"--auth: {error}") from None
+
+
+def _around_a_space() -> str:
+    """A Gradio Space is shown in a frame of the site that hosts it."""
+    return "https://huggingface.co" if os.environ.get("SPACE_ID") else ""
+
+
+def _origin(text: str) -> str:
+    scheme, _, host = text.partition("://")
+    if scheme not in ("http", "https") or not host or set(host) & set("/ ;,'\""):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an origin such as https://example.org")
+    return text

@@ -1,0 +1,110 @@
+"""The page in a process of its own, and a browser to look at it: for tests, benchmarks and screenshots."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sdtps.resources import PROJECT
+
+APP = PROJECT / "app.py"
+CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
+START_SECONDS = 180
+READY = ".lens-grid[data-settings]"
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server in a process of its own.
+
+    Attributes:
+        url: its address.
+        process: the process.
+        log: the file with all it says.
+        cache: the folder of its temporary files.
+    """
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    cache: Path
+
+
+@contextmanager
+def running(*command: str) -> Iterator[Running]:
+    """Run a server; `{port}` in the command becomes a free port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        cache = Path(folder) / "cache"
+        environment = os.environ | {"GRADIO_TEMP_DIR": str(cache), "GRADIO_ANALYTICS_ENABLED": "False"}
+        filled = [sys.executable, *(part.replace("{port}", str(port)) for part in command)]
+        with log.open("wb") as stream:
+            process = subprocess.Popen(filled, cwd=APP.parent, env=environment, stdout=stream, stderr=stream)
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _wait_for(url, process, log)
+            yield Running(url, process, log, cache)
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+@contextmanager
+def serving(*command: str) -> Iterator[str]:
+    """Run a server and yield its address."""
+    with running(*command) as server:
+        yield server.url
+
+
+@contextmanager
+def running_app(*arguments: str) -> Iterator[Running]:
+    """Run `app.py`."""
+    with running(str(APP), "--port", "{port}", *arguments) as server:
+        yield server
+
+
+@contextmanager
+def serving_app(*arguments: str) -> Iterator[str]:
+    """Run `app.py` and yield its address."""
+    with running_app(*arguments) as server:
+        yield server.url
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A headless browser: the system's Chromium, or else the one Playwright installed."""
+    from playwright.sync_api import sync_playwright
+
+    system = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=system, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"The server stopped while starting:\n{log.read_text()}")
+        try:
+            urllib.request.urlopen(f"{url}/config", timeout=2).close()
+            return
+        except urllib.error.HTTPError:
+            return  # it answers, if only that one has to sign in
+        except OSError:
+            time.sleep(0.2)  # nothing to wait on yet but time
+    raise RuntimeError(f"The server did not start within {START_SECONDS} seconds.")
