@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdtps.support.errors import SettingsError
 from sdtps.variants import DEFAULT_VARIANT, get_variant
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+Payload = dict[str, Any]  # what travels as JSON
 
 
 class Modality(StrEnum):
@@ -85,13 +87,16 @@ class Settings:
         get_variant(self.variant)
         for name in ("sparse_ratio", "aggr_ratio"):
             if not 0.0 < getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} must lie above 0 and at most at 1, not at {getattr(self, name)}.")
+                text = "{name} must lie above 0 and at most at 1, not at {value}."
+                raise SettingsError("settings.ratio", text, name=name, value=getattr(self, name))
         if not 0.0 <= self.beta <= 0.5:
-            raise ValueError(f"beta must lie between 0 and 0.5, not at {self.beta}.")
+            raise SettingsError("settings.beta", "beta must lie between 0 and 0.5, not at {value}.", value=self.beta)
         if not (self.tau > 0.0 and math.isfinite(self.tau)):
-            raise ValueError(f"tau must be a number above 0, not {self.tau}.")
+            raise SettingsError("settings.tau", "tau must be a number above 0, not {value}.", value=self.tau)
         if not 1 <= self.draws <= 100_000:
-            raise ValueError(f"draws must lie between 1 and 100000, not at {self.draws}.")
+            raise SettingsError(
+                "settings.draws", "draws must lie between 1 and 100000, not at {value}.", value=self.draws
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """The settings as plain values, for JSON."""
@@ -284,6 +289,7 @@ class Analysis:
         feature: (D,) the re-identification test feature `[ori, sdtps]`, not normalised.
         weights: report on the weights.
         notes: plain sentences on what was not done as asked (clamped, scaled, missing).
+        camera: label of the camera embedding that was used; None where none was.
     """
 
     traces: Mapping[str, ModalityTrace]
@@ -292,6 +298,7 @@ class Analysis:
     feature: FloatArray
     weights: WeightsReport
     notes: tuple[str, ...] = field(default=())
+    camera: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "traces", MappingProxyType(dict(self.traces)))

@@ -7,6 +7,8 @@ one reproduces: the SEPS code (V2), its paper version (V3) and the multi-modal r
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sdtps.support.errors import SettingsError
+
 
 class Score(StrEnum):
     """How the patch score is put together."""
@@ -121,8 +123,9 @@ VARIANTS: dict[str, Variant] = {
 
 
 def get_variant(name: str) -> Variant:
-    """The variant of that name, or a ValueError that lists the names."""
+    """The variant of that name, or a sentence that lists the names."""
     try:
         return VARIANTS[name]
     except KeyError:
-        raise ValueError(f"There is no variant {name!r}; choose one of {', '.join(VARIANTS)}.") from None
+        text = "There is no variant {name!r}; choose one of {names}."
+        raise SettingsError("settings.variant", text, name=name, names=", ".join(VARIANTS)) from None

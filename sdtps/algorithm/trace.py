@@ -1,5 +1,6 @@
 """What the module writes down on its way: batched tensors with names and shapes. Everything that draws reads it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -25,23 +26,30 @@ class Evidence:
     cross_norm: dict[str, Tensor]  # (B, N) each
     branches: tuple[Branch, ...]  # one, or two for dual aggregation
 
-    def repeated(self, times: int) -> "Evidence":
-        """The evidence of one sample as a batch of equal samples, without copying."""
-
-        def expand(tensor: Tensor) -> Tensor:
-            return tensor.expand(times, *tensor.shape[1:])
-
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Evidence":
+        """The same evidence with every tensor changed in one way."""
         return Evidence(
-            patches=expand(self.patches),
-            global_vector=expand(self.global_vector),
-            raw_self=expand(self.raw_self),
-            raw_cross={o: expand(t) for o, t in self.raw_cross.items()},
-            self_norm=expand(self.self_norm),
-            cross_norm={o: expand(t) for o, t in self.cross_norm.items()},
+            patches=change(self.patches),
+            global_vector=change(self.global_vector),
+            raw_self=change(self.raw_self),
+            raw_cross={o: change(t) for o, t in self.raw_cross.items()},
+            self_norm=change(self.self_norm),
+            cross_norm={o: change(t) for o, t in self.cross_norm.items()},
             branches=tuple(
-                Branch(*(None if t is None else expand(t) for t in (b.predictor, b.logits))) for b in self.branches
+                Branch(*(None if t is None else change(t) for t in (b.predictor, b.logits))) for b in self.branches
             ),
         )
+
+    def repeated(self, times: int) -> "Evidence":
+        """The evidence of one sample as a batch of equal samples, without copying."""
+        return self.map(lambda tensor: tensor.expand(times, *tensor.shape[1:]))
+
+    @property
+    def bytes(self) -> int:
+        """Memory of its tensors."""
+        maps = [self.raw_self, self.self_norm, *self.raw_cross.values(), *self.cross_norm.values()]
+        branches = [t for b in self.branches for t in (b.predictor, b.logits) if t is not None]
+        return sum(t.nbytes for t in (self.patches, self.global_vector, *maps, *branches))
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,7 @@ def facts_of(net: ReidModel) -> dict[str, Any]:
         "global_local": config.global_local,
         "direct": config.direct,
         "variant": config.variant,
+        "reading": config.reading[:16],
     }
 
 

@@ -29,11 +29,11 @@ def test_a_file_that_fits_in_part_is_refused_by_name_unless_one_insists(tmp_path
     assert "BACKBONE.base.transformer.resblocks.1.ln_1.weight is missing" in sentence
     assert "rgb_reduce.1.weight is 32x60, not 32x64" in sentence
     assert sentence.endswith("and 1 more. Insist with --force if you must.")
-    model = sdtps.load_model(path, "cpu", insist=True)
+    model = sdtps.load_model(path, "cpu", force=True)
     assert len(model.weights.missing) == 3
     assert model.weights.unexpected == ("sdtps.rgb_sparse.cross_attn.weight",)
     assert not model.weights.complete
-    again = sdtps.load_model(path, "cpu", insist=True)
+    again = sdtps.load_model(path, "cpu", force=True)
     a, b = (sdtps.analyse(m, *photos.values())["rgb"].score for m in (model, again))
     assert np.array_equal(a, b)
 
