@@ -109,13 +109,14 @@ function keepFitting(fit, nodes) {
   window.addEventListener('resize', fit);
 }
 
-function saveLink({ config, store }) {
-  if (config.sealed) return; // a file on disk has no address to share
+function makeLinkSaver({ config, store }) {
+  if (config.sealed) return () => {}; // a file on disk has no address to share
   const save = afterwards(() => {
     const href = linkTo(location.href, config, store.state);
     if (href !== location.href) history.replaceState(history.state, '', href);
   }, LINK_DELAY);
   store.subscribe(IN_LINK, save);
+  return save;
 }
 
 /**
@@ -143,7 +144,7 @@ export function mountLens(root, config, server) {
   }
 
   root.replaceChildren(page);
-  saveLink(lens);
+  const saveLink = makeLinkSaver(lens);
   keepFitting(selection.fit, [/** @type {Element} */ (page.querySelector('.lens-main')), controls.node]);
   store.subscribe(['display.colormap'], colour);
   // After all parts: the texts that came with the numbers take room, too, and the page says what it shows.
@@ -154,7 +155,11 @@ export function mountLens(root, config, server) {
   parts.header.refresh();
   if (parts.exporter) parts.exporter.retranslate();
   tabs.choose(selection.id);
-  if (link.wanted && link.wanted !== state.weights) session.chooseModel(link.wanted);
-  else session.analyse();
+  if (link.wanted && link.wanted !== state.weights) {
+    session.chooseModel(link.wanted);
+  } else {
+    saveLink();
+    session.analyse();
+  }
   return { store };
 }

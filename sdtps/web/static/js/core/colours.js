@@ -8,7 +8,7 @@ import { unpackBytes } from './bytes.js';
  * @returns {Record<string, Uint8Array>}
  */
 export function makeColourMaps(packedTables) {
-  const tables = {};
+  const tables = /** @type {Record<string, Uint8Array>} */ ({});
   for (const [name, packed] of Object.entries(packedTables)) tables[name] = unpackBytes(packed);
   return tables;
 }

@@ -27,12 +27,13 @@ export function sourcesOf({ example, record }) {
   return byModality(() => source);
 }
 
-// What is wrong with a file before it is sent.
-function refuse(file, limit) {
-  if (file.size <= limit) return null;
+// Hand a file over, unless the server would refuse it anyway.
+async function stage({ config, server }, slot, file) {
+  const limit = config.max_bytes;
+  if (file.size <= limit) return server.stage(file, slot);
   const values = { megabytes: file.size / 2 ** 20, limit: limit / 2 ** 20 };
   const text = fillTemplate('The file has {megabytes:.1f} MB; the limit is {limit} MB.', values);
-  return { code: 'input.too_big', values, text };
+  return { error: { code: 'input.too_big', values, text } };
 }
 
 /**
@@ -40,8 +41,8 @@ function refuse(file, limit) {
  * @param {() => void} analyse
  * @param {(failures: Failure[]) => void} complain
  */
-export function makePictures({ config, server, store }, analyse, complain) {
-  const { state, update } = store;
+export function makePictures(lens, analyse, complain) {
+  const { state, update } = lens.store;
 
   function open(example, record) {
     update({ example, record, sources: sourcesOf({ example, record }), failures: [] });
@@ -68,11 +69,6 @@ export function makePictures({ config, server, store }, analyse, complain) {
     update({ example: null, record: null, sources, leaveOut });
   }
 
-  async function stage(slot, file) {
-    const error = refuse(file, config.max_bytes);
-    return error ? { error } : server.stage(file, slot);
-  }
-
   /**
    * Files by the slot they are for.
    * @param {Record<string, File>} files
@@ -83,7 +79,7 @@ export function makePictures({ config, server, store }, analyse, complain) {
     let placed = false;
     for (const [slot, file] of Object.entries(files)) {
       onBusy(slot, true);
-      const answer = await stage(slot, file);
+      const answer = await stage(lens, slot, file);
       onBusy(slot, false);
       if (answer.error) {
         failures.push({ zone: slot, note: /** @type {Note} */ (answer.error) });
@@ -107,7 +103,7 @@ export function makePictures({ config, server, store }, analyse, complain) {
       if (source && source.file) files.set(source.file, source.slot);
     }
     for (const [file, slot] of files) {
-      const answer = await stage(slot, file);
+      const answer = await stage(lens, slot, file);
       if (answer.error) return false;
       place(slot, answer, file);
     }

@@ -18,7 +18,7 @@ function valueAt(state, steps) {
 /**
  * Listeners hear once per update, in the order in which they came, and only when a value at one of their paths is
  * another one: values are replaced, never changed in place.
- * @template {object} T
+ * @template {Record<string, any>} T
  * @param {T} state
  * @returns {Store<T>}
  */

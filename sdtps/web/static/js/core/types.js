@@ -21,6 +21,9 @@
  * @property {boolean} masked dropped patches are painted as dropped
  * @property {boolean} tokens one aggregated token can be chosen
  * @property {boolean} what_if
+ * @property {boolean} compact among the columns of a narrow figure
+ * @property {string[]} sliders what changes it
+ * @property {boolean} shares its values are whole numbers of draws, divided by their number
  */
 
 /** @typedef {{ name: string, symbol: string, step: number, log: boolean, low: number, high: number }} Slider */
@@ -145,8 +148,8 @@
  * @property {(request: object) => Promise<any>} analyse
  * @property {(request: { key: string, settings: Settings, matrix: boolean }) => Promise<any>} decide
  * @property {(file: File, slot: string) => Promise<Answer>} stage
- * @property {(file: File, insist: string) => Promise<Answer>} [uploadWeights]
- * @property {(task: string, fields: object) => Promise<Answer>} [ask]
+ * @property {(file: File, insist: string) => Promise<Answer>} uploadWeights
+ * @property {(task: string, fields: object) => Promise<Answer>} ask
  */
 
 /** @typedef {import('./store.js').Store<State>} LensStore */

@@ -5,19 +5,15 @@ import { h, segmented, uniqueId } from '../core/dom.js';
 import { figureLook } from './saver.js';
 
 const NARROW_INCHES = 5;
-const NARROW_COLUMNS = 6;
 
 /**
- * The columns that a figure has unless others are chosen: a narrow one leaves out the last of the evidence.
+ * The columns that a figure has unless others are chosen.
  * @param {Panel[]} panels
  * @param {boolean} narrow
  * @returns {string[]}
  */
 export function figureColumns(panels, narrow) {
-  const usual = panels.filter((panel) => !panel.what_if);
-  const evidence = usual.filter((panel) => panel.group === 'evidence');
-  const left = narrow ? evidence.slice(evidence.length - Math.max(0, usual.length - NARROW_COLUMNS)) : [];
-  return usual.filter((panel) => !left.includes(panel)).map((panel) => panel.name);
+  return panels.filter((panel) => (narrow ? panel.compact : !panel.what_if)).map((panel) => panel.name);
 }
 
 /**

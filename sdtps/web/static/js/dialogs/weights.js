@@ -57,9 +57,10 @@ export function makeWeightsDialog(lens) {
 
   async function send(force) {
     const { max_bytes: limit } = config.upload_weights;
-    if (!file || !server.uploadWeights) return;
-    if (file.size > limit) say(tooBig(file, limit));
-    else await take(() => server.uploadWeights(file, force), { code: SENDING, values: {}, text: i18n.t(SENDING) });
+    const chosen = file;
+    if (!chosen) return;
+    if (chosen.size > limit) say(tooBig(chosen, limit));
+    else await take(() => server.uploadWeights(chosen, force), { code: SENDING, values: {}, text: i18n.t(SENDING) });
   }
 
   function refresh() {

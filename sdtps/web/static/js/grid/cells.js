@@ -43,9 +43,8 @@ export function lookOf({ modality: name, panel }, analysis, { display, token }) 
   const { rows, cols } = analysis.grid;
   const look = /** @type {CellLook} */ ({ image: modality.image, rows, cols, signature: '' });
   if (panel.masked || panel.kind === 'kept') {
-    look.mask = maskOf(modality.rank, analysis.counts.kept);
-    look.dropped = display.dropped;
-    look.signature = look.mask.join('') + display.dropped;
+    const mask = maskOf(modality.rank, analysis.counts.kept);
+    Object.assign(look, { mask, dropped: display.dropped, signature: mask.join('') + display.dropped });
   }
   if (panel.kind !== 'heat') return look;
   let values = modality.maps[panel.name];

@@ -20,7 +20,7 @@ import { paintColours } from '../core/colours.js';
 
 const DIM = 'rgba(92, 102, 117, 0.82)';
 const BLACK = 'rgb(0, 0, 0)';
-const scratch = { /** @type {HTMLCanvasElement | null} */ canvas: null };
+const scratch = /** @type {{ canvas: HTMLCanvasElement | null }} */ ({ canvas: null });
 
 /**
  * Reading pixels back is quick only where the browser was told of it.
@@ -36,8 +36,8 @@ const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.ge
  * @param {Shape} shape
  */
 export function heatTile(values, range, table, { rows, cols }) {
-  scratch.canvas = scratch.canvas || document.createElement('canvas');
-  const { canvas } = scratch;
+  const canvas = scratch.canvas || document.createElement('canvas');
+  scratch.canvas = canvas;
   if (canvas.width !== cols || canvas.height !== rows) {
     canvas.width = cols;
     canvas.height = rows;
@@ -87,7 +87,7 @@ function paintPhoto(context, image) {
 
 // Dropped patches, and the line between kept and dropped: readable on a night picture, where dimming alone is not.
 function paintDropped(context, look) {
-  const { image, mask, rows, cols } = look;
+  const { image, mask } = look;
   const { canvas } = context;
   const boxes = Array.from(mask, (_, i) => patchBox(canvas, look, i));
   const sx = image ? image.naturalWidth / canvas.width : 0;
@@ -100,7 +100,11 @@ function paintDropped(context, look) {
     if (image && look.dropped !== 'black') context.drawImage(image, x * sx, y * sy, width * sx, height * sy, x, y, width, height);
     context.fillRect(x, y, width, height);
   }
-  const line = Math.max(1, Math.round(canvas.width / 90));
+  paintContour(context, look, boxes);
+}
+
+function paintContour(context, { mask, rows, cols }, boxes) {
+  const line = Math.max(1, Math.round(context.canvas.width / 90));
   context.fillStyle = 'rgba(255, 255, 255, 0.92)';
   for (let i = 0; i < mask.length; i += 1) {
     const [x, y, width, height] = boxes[i];

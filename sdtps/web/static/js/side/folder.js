@@ -107,9 +107,9 @@ function makeSearch({ server, store }, filter, found, { rowsCame, facetsCame }) 
     },
   );
 
-  function fresh(facets) {
+  function fresh(withFacets) {
     restarting = true;
-    facetsDue = facetsDue || facets;
+    facetsDue = facetsDue || withFacets;
     ask({ fresh: true, facets: facetsDue, start: 0, count: PAGE_ROWS, at: state.record });
   }
 

@@ -21,7 +21,7 @@ import { tokenContent } from './why_token.js';
  * @param {WhyActions} actions
  */
 export function makeWhy(lens, actions) {
-  const { i18n, server, store } = lens;
+  const { config, i18n, store } = lens;
   const { state } = store;
   const title = h('h2');
   const body = h('div.lens-why-body');
@@ -43,7 +43,7 @@ export function makeWhy(lens, actions) {
    * @param {Subject} next
    */
   function open(next) {
-    if (!server.ask || !state.key) return;
+    if (config.sealed || !state.key) return;
     subject = next;
     node.hidden = false;
     /** @type {Element} */ (node.parentNode).classList.add('lens-covered');

@@ -62,14 +62,17 @@ export function makeZone(slot, onFiles) {
  */
 export function assignFiles(slot, files) {
   if (files.length === 1) return { [slot]: files[0] };
-  const assigned = {};
-  const rest = [];
+  const assigned = /** @type {Record<string, File>} */ ({});
+  const rest = /** @type {File[]} */ ([]);
   for (const file of files) {
     const m = MODALITIES.find((name) => NAME_HINTS[name].test(file.name) && !assigned[name]);
     if (m) assigned[m] = file;
     else rest.push(file);
   }
-  for (const m of MODALITIES) if (!assigned[m] && rest.length) assigned[m] = rest.shift();
+  for (const m of MODALITIES) {
+    const file = assigned[m] || rest.shift();
+    if (file) assigned[m] = file;
+  }
   return assigned;
 }
 

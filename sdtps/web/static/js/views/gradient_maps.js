@@ -74,7 +74,7 @@ export function makeGradientMaps({ config, i18n, store, tables }) {
     const picture = (m, { key, look }) => miniMap(grid, width, {
       image: analysis.modalities[m].image, ...look(m), label: `${m.toUpperCase()}, ${nameOf(key)}`, data: { gradient: key, modality: m },
     });
-    const bar = ({ bar: words, colours }) => (colours ? numberedBar(table, words[0], words[1])
+    const bar = (/** @type {Column} */ { bar: words, colours }) => (colours ? numberedBar(table, words[0], words[1])
       : h('div.lens-ends', {}, ...words.map((text) => h('span', {}, text))));
     node.replaceChildren(
       h('div.lens-map-head', {}, h('span'), ...columns.map(({ key }) => h('span', { title: nameOf(key) }, nameOf(key)))),

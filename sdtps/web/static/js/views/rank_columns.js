@@ -1,6 +1,6 @@
 // The columns of the rank list: three pictures each; a click shows which patches were kept.
 
-/** @import { Lens, Note } from '../core/types.js' */
+/** @import { Analysis, Lens, Note } from '../core/types.js' */
 import { unpackBytes } from '../core/bytes.js';
 import { decodedImage, h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
@@ -64,18 +64,26 @@ export function makeRankColumns({ i18n, server, store, session }, shown, onError
     }, '↗');
   }
 
+  function placeLine(item, place, label, verdict, symbol) {
+    return h('div.lens-rank-place', {}, h('b', {}, item.query ? label : `${place}`),
+      h('span.lens-rank-verdict', { title: i18n.t(`rank.is.${verdict}`) }, symbol), item.query || !item.id ? null : openButton(item));
+  }
+
+  function namesOf({ pid, name }) {
+    const told = pid === null || pid === undefined ? ' ' : i18n.t('browse.is.pid', { n: pid });
+    return [h('span.lens-rank-name', {}, told), h('span.lens-rank-name', { title: name || '' }, name || ' ')];
+  }
+
   async function makeColumn(item, place) {
-    const size = state.analysis.size;
+    const { size } = /** @type {Analysis} */ (state.analysis);
     const [verdict, symbol] = item.query ? ['query', ''] : VERDICTS[item.same];
     const label = item.query ? i18n.t('rank.query') : i18n.t('rank.place', { i: place });
     const pictures = await makePictures(item, size, state);
-    const told = item.pid === null || item.pid === undefined ? '' : i18n.t('browse.is.pid', { n: item.pid });
     const column = h('div.lens-rank-column', { role: 'listitem', 'data-verdict': verdict, 'data-record': item.id || null },
-      h('div.lens-rank-place', {}, h('b', {}, item.query ? label : `${place}`),
-        h('span.lens-rank-verdict', { title: i18n.t(`rank.is.${verdict}`) }, symbol), item.query || !item.id ? null : openButton(item)),
+      placeLine(item, place, label, verdict, symbol),
       pictureButton(item, place, pictures, label, verdict),
       h('div.lens-rank-distance', { 'data-distance': item.query ? '' : item.distance }, item.query ? '' : `d ${item.distance.toFixed(3)}`),
-      h('span.lens-rank-name', {}, told || ' '), h('span.lens-rank-name', { title: item.name || '' }, item.name || ' '));
+      ...namesOf(item));
     column.style.setProperty('--aspect', `${size[1]} / ${size[0]}`);
     column.classList.toggle('lens-rank-broad', size[1] > size[0]);
     return column;

@@ -24,9 +24,9 @@ export function summaryOf(list, i18n) {
 /**
  * @param {Lens} lens
  * @param {Record<string, any>} shown
- * @param {{ refresh: () => void, runIndex: () => void, cancel: () => void, takeSettings: () => void, request: () => object }} actions
+ * @param {{ refresh: () => void, runIndex: () => void, cancel: () => void, takeSettings: () => void }} actions
  */
-export function makeRankHead(lens, shown, { refresh, runIndex, cancel, takeSettings, request }) {
+export function makeRankHead(lens, shown, { refresh, runIndex, cancel, takeSettings }) {
   const { i18n } = lens;
   const menu = (name, options) => {
     const select = h('select', { 'data-rank': name, 'data-t-aria': `rank.${name}`, onchange: () => { shown[name] = Number(select.value); refresh(); } },
@@ -41,7 +41,7 @@ export function makeRankHead(lens, shown, { refresh, runIndex, cancel, takeSetti
   const use = button('use', takeSettings, { 'data-t': 'rank.use', hidden: true });
   const status = h('span.lens-rank-state');
   const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'rank.indexing' });
-  const saver = makeFigureSaver(lens, 'export.ranks', request);
+  const saver = makeFigureSaver(lens, 'export.ranks', () => shown.list.request);
   const summary = h('p.lens-rank-summary', { 'aria-live': 'polite' });
   const labelled = (name, field) => h('label', {}, h('span.lens-key', { 'data-t': `rank.${name}` }), field);
   const node = h('div.lens-rank-head', {}, labelled('gallery', gallery), labelled('length', length), status, bar, index, stop, use, saver);

@@ -16,6 +16,7 @@ const times = (value) => (Number.isFinite(value) ? (value >= 1e4 ? power(value) 
  */
 export const flowOf = (found, key, cut = false) => found.flows.find((flow) => flow.route.key === key && flow.detached === cut);
 
+/** @returns {[string, Record<string, any>][] | null} */
 function storyNotes(found, analysis) {
   const [final, importance, wild, calmer] = ['final', 'importance', 'gumbel-tau1', 'gumbel-tau5'].map((key) => flowOf(found, key));
   const cut = flowOf(found, 'final', true);

@@ -63,7 +63,7 @@ export function makeSweep(lens) {
   const run = () => { if (state.analysis && state.key) ask(name); };
   const later = afterwards(() => { if (!node.closest('[hidden]')) run(); }, SWEEP_DELAY);
 
-  function figure({ key, series, range, counts }, height) {
+  function figure({ key, series, range, counts = false }, height) {
     const legend = counts ? ['kept', 'tokens'].map((kind, i) => ({ kind: series[i].kind, name: i18n.t(`sweep.${kind}`) }))
       : series.map(({ kind }) => ({ kind, name: kind.toUpperCase() }));
     const { values } = found;
