@@ -7,8 +7,8 @@ everything else is refused:
     import { name, name as other } from './path.js';
     export function name / export async function name / export function* name / export class name / export const name
 
-Comments that stand on lines of their own, types within lines (`/** @type … */`) and the space before a line are left out
-of the joined script: a page carries it in its document.
+Comments that stand on lines of their own, types within lines (`/** @type … */`) and the space before a line are left
+out of the joined script: a page carries it in its document.
 """
 
 import posixpath

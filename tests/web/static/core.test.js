@@ -1,7 +1,7 @@
 // Numbers, colours, texts, bytes and the store: pure functions without a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { packNumbers, unpackBytes, unpackFloats, unpackInts } from '../../../sdtps/web/static/js/core/bytes.js';
+import { packNumbers, unpack } from '../../../sdtps/web/static/js/core/bytes.js';
 import { colourIndex, cssGradient, makeColourMaps, paintColours } from '../../../sdtps/web/static/js/core/colours.js';
 import { chooseLanguage, fillTemplate, makeTranslator } from '../../../sdtps/web/static/js/core/i18n.js';
 import { clampTo, nearestIndex, orDash, placeOf, rangeNumber, roundSetting, shortNumber, signed } from '../../../sdtps/web/static/js/core/numbers.js';
@@ -26,13 +26,13 @@ test('settings are clamped and rounded so that a link restores the same bits', (
 
 test('bytes travel without loss', () => {
   const numbers = new Float32Array([0.1, -3e20, 0]);
-  assert.deepEqual(unpackFloats(packNumbers(numbers)), numbers);
-  assert.deepEqual([...unpackInts(ints([1, -2]))], [1, -2]);
-  assert.deepEqual([...unpackBytes(floats([1]))], [0, 0, 128, 63]);
+  assert.deepEqual(unpack(packNumbers(numbers), Float32Array), numbers);
+  assert.deepEqual([...unpack(ints([1, -2]), Int32Array)], [1, -2]);
+  assert.deepEqual([...unpack(floats([1]), Uint8Array)], [0, 0, 128, 63]);
 });
 
 test('a part of a larger array is packed alone', () => {
-  assert.deepEqual([...unpackFloats(packNumbers(new Float32Array([1, 2, 3, 4]).subarray(1, 3)))], [2, 3]);
+  assert.deepEqual([...unpack(packNumbers(new Float32Array([1, 2, 3, 4]).subarray(1, 3)), Float32Array)], [2, 3]);
 });
 
 const RAMP = Uint8Array.from({ length: 768 }, (_, i) => Math.floor(i / 3));

@@ -130,7 +130,7 @@ def test_a_missing_start_and_two_modules_of_one_name(tmp_path: Path) -> None:
     assert refused(tmp_path, main="export const a = 1;\n") == "main.js does not export start, which starts it."
     said = refused(
         tmp_path,
-        main="import { a } from './x/y.js';\nimport { b } from './x_y.js';\nexport function start() { return a + b; }\n",
+        main="import { a } from './x/y.js';\nimport { b } from './x_y.js';\nexport function start() { a(b); }\n",
         x__y="export const a = 1;\n",
         x_y="export const b = 1;\n",
     )
@@ -150,7 +150,7 @@ def test_no_module_but_texts_names_a_panel() -> None:
     own = {
         ("bar/meaning.js", "predictor"),  # what beta mixes
         ("side/why_patch.js", "score"),  # the heading of the sum
-        *(("views/gradients.js", name) for name in ("score", "predictor", "aggregation")),  # of what a gradient is taken
+        *(("views/gradients.js", name) for name in ("score", "predictor", "aggregation")),  # gradients of these
     }
     also_words = {"input", "kept"}  # an element of HTML and a kind of panel
     named = {

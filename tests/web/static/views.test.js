@@ -1,7 +1,7 @@
 // Axes, curves, indexes and the page without a server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unpackFloats } from '../../../sdtps/web/static/js/core/bytes.js';
+import { unpack } from '../../../sdtps/web/static/js/core/bytes.js';
 import { joinPlanes, rowAt, sealedAnswer } from '../../../sdtps/web/static/js/sealed.js';
 import { logTicks, makeScale, niceTicks } from '../../../sdtps/web/static/js/views/chart.js';
 import { logarithms } from '../../../sdtps/web/static/js/views/gradient_maps.js';
@@ -85,8 +85,8 @@ test('without a server a slider move is looked up, in the shape of an answer', (
   assert.deepEqual(answer.settings, { sparse_ratio: 0.25, beta: 0.5, tau: 1, variant: 'final', aggr_ratio: 0.4 });
   assert.deepEqual([answer.counts.kept, answer.counts.tokens, answer.mix], [1, 1, 'm1']);
   const { nir, tir } = answer.modalities;
-  assert.deepEqual([...unpackFloats(nir.maps.score)], [16, 17, 18, 19]);
-  assert.deepEqual([...unpackFloats(nir.maps.often)], [0.5, 0.5, 0.5, 0.5], 'counts of draws are shares again');
+  assert.deepEqual([...unpack(nir.maps.score, Float32Array)], [16, 17, 18, 19]);
+  assert.deepEqual([...unpack(nir.maps.often, Float32Array)], [0.5, 0.5, 0.5, 0.5], 'counts of draws are shares again');
   assert.equal('blend' in nir.maps, false, 'what the weights lack is not made up');
   assert.deepEqual(nir.ranges.score, [8, 9]);
   assert.deepEqual([answer.ranges.score, answer.ranges.near], [[2, 3], [0, 1]]);

@@ -80,7 +80,7 @@ function makeParts(lens) {
   const sources = makeSources(lens);
   const display = makeDisplay(lens);
   const matrix = makeMatrixDialog(lens, chooseToken);
-  const selection = makeSelection(lens, { chooseToken, openMatrix: matrix.open, onUpdate: () => why.refresh() });
+  const selection = makeSelection(lens, { chooseToken, openMatrix: matrix.open });
   const why = makeWhy(lens, { pin: selection.pin, chooseToken });
   const weights = makeWeightsDialog(lens);
   const exporter = config.sealed ? null : makeExport(lens);

@@ -1,7 +1,7 @@
 // Without a server: every number was computed before and lies in the page; a slider move looks it up.
 
 /** @import { Config, Payload, Server, Settings } from './core/types.js' */
-import { packNumbers, unpackBytes } from './core/bytes.js';
+import { packNumbers, unpack } from './core/bytes.js';
 import { MODALITIES } from './core/modalities.js';
 import { nearestIndex } from './core/numbers.js';
 import { mountLens } from './lens.js';
@@ -97,7 +97,7 @@ export function sealedAnswer({ config, facts, analysis }, tables, asked) {
 export async function start(page) {
   page.body.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
   const data = /** @type {Sealed} */ (JSON.parse(page.querySelector('#lens-data')?.textContent || ''));
-  const stream = new Blob([unpackBytes(data.arrays.content)]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const stream = new Blob([unpack(data.arrays.content, Uint8Array)]).stream().pipeThrough(new DecompressionStream('gzip'));
   const tables = joinPlanes(data.arrays.kinds, new Uint8Array(await new Response(stream).arrayBuffer()));
   const alone = { error: { code: 'sealed', values: {}, text: 'This page has no server, so it cannot compute this.' } };
   /** @type {Server} */

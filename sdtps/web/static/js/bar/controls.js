@@ -1,6 +1,6 @@
 // The sliders: range, number field, reset, and what the value means now.
 
-/** @import { Config, Lens, Slider } from '../core/types.js' */
+/** @import { Lens, Slider } from '../core/types.js' */
 import { h, setAttribute, setText, uniqueId } from '../core/dom.js';
 import { clampTo, nearestIndex, roundSetting } from '../core/numbers.js';
 import { meaningOf } from './meaning.js';
@@ -39,10 +39,9 @@ function sliderParts(spec, scale) {
 
 /**
  * @param {Slider} spec
- * @param {Config} config
- * @param {(value: number) => void} onInput
+ * @param {Lens} lens
  */
-function makeSlider(spec, { defaults, steps }, onInput) {
+function makeSlider(spec, { config: { defaults, steps }, session }) {
   const scale = scaleOf(spec);
   const { node, range, field, reset, meaning } = sliderParts(spec, scale);
   const plain = defaults[spec.name];
@@ -62,7 +61,7 @@ function makeSlider(spec, { defaults, steps }, onInput) {
   function change(asked) {
     const value = stops ? stops[nearestIndex(stops, asked)] : asked;
     set(value);
-    onInput(value);
+    session.changeSettings({ [spec.name]: value });
   }
 
   range.addEventListener('input', () => change(scale.from(Number(range.value))));
@@ -79,9 +78,10 @@ function makeSlider(spec, { defaults, steps }, onInput) {
 }
 
 /** @param {Lens} lens */
-export function makeControls({ config, i18n, store, session }) {
+export function makeControls(lens) {
+  const { config, i18n, store, session } = lens;
   const { state } = store;
-  const sliders = config.sliders.map((spec) => makeSlider(spec, config, (value) => session.changeSettings({ [spec.name]: value })));
+  const sliders = config.sliders.map((spec) => makeSlider(spec, lens));
   const node = h('section.lens-controls', { 'data-t-aria': 'controls' }, ...sliders.map((slider) => slider.node),
     h('button.lens-reset-all', { type: 'button', 'data-t': 'reset.all', 'data-reset': 'all', onclick: session.resetSettings }));
 

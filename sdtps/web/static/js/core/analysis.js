@@ -1,7 +1,7 @@
 // The server's answer → what is drawn; an answer to a slider move is laid over what was there.
 
 /** @import { Analysis, Modality, ModalityAnalysis, PackedModality, Payload, TokenMatrix } from './types.js' */
-import { unpackFloats, unpackInts } from './bytes.js';
+import { unpack } from './bytes.js';
 import { decodedImage } from './dom.js';
 
 /** @returns {TokenMatrix | null} */
@@ -10,10 +10,10 @@ function unpackMatrix(matrix) {
   return {
     rows: matrix.rows,
     max: matrix.max,
-    tokenMax: unpackFloats(matrix.token_max),
+    tokenMax: unpack(matrix.token_max, Float32Array),
     branches: matrix.branches.map((branch) => {
-      const keep = unpackInts(branch.keep);
-      return { rows: matrix.rows, cols: keep.length, max: branch.max, keep, weights: unpackFloats(branch.weights) };
+      const keep = unpack(branch.keep, Int32Array);
+      return { rows: matrix.rows, cols: keep.length, max: branch.max, keep, weights: unpack(branch.weights, Float32Array) };
     }),
   };
 }
@@ -27,18 +27,18 @@ function unpackMatrix(matrix) {
 function unpackModality(half, previous) {
   const { maps: packed, raw, ranges, token_norm: norms, rank, matrix, ...plain } = half;
   const maps = { ...previous?.maps };
-  for (const name in packed) maps[name] = packed[name] === null ? null : unpackFloats(packed[name]);
+  for (const name in packed) maps[name] = packed[name] === null ? null : unpack(packed[name], Float32Array);
   const unpacked = {
     ...previous,
     ...plain,
     maps,
     packed: { ...previous?.packed, ...packed },
     ranges: { ...previous?.ranges, ...ranges },
-    rank: unpackInts(rank),
+    rank: unpack(rank, Int32Array),
     matrix: matrix ? unpackMatrix(matrix) : null,
   };
-  if (raw) unpacked.raw = Object.fromEntries(Object.entries(raw).map(([name, values]) => [name, unpackFloats(values)]));
-  if (norms) unpacked.norms = unpackFloats(norms);
+  if (raw) unpacked.raw = Object.fromEntries(Object.entries(raw).map(([name, values]) => [name, unpack(values, Float32Array)]));
+  if (norms) unpacked.norms = unpack(norms, Float32Array);
   return /** @type {ModalityAnalysis} */ ({ image: null, ...unpacked });
 }
 

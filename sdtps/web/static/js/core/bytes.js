@@ -1,21 +1,17 @@
 // Base64 of little-endian numbers ↔ typed arrays.
 
 /**
+ * @template {Uint8ArrayConstructor | Int32ArrayConstructor | Float32ArrayConstructor} T
  * @param {string} text
- * @returns {Uint8Array<ArrayBuffer>}
+ * @param {T} Type
+ * @returns {InstanceType<T>}
  */
-export function unpackBytes(text) {
+export function unpack(text, Type) {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i);
-  return bytes;
+  return /** @type {any} */ (Type === Uint8Array ? bytes : new Type(bytes.buffer));
 }
-
-/** @param {string} text */
-export const unpackFloats = (text) => new Float32Array(unpackBytes(text).buffer);
-
-/** @param {string} text */
-export const unpackInts = (text) => new Int32Array(unpackBytes(text).buffer);
 
 /** @param {Float32Array | Int32Array} values */
 export function packNumbers(values) {

@@ -1,7 +1,7 @@
 // Colour tables of 256 entries, and values → colours.
 
 /** @import { Range } from './types.js' */
-import { unpackBytes } from './bytes.js';
+import { unpack } from './bytes.js';
 
 /**
  * @param {Record<string, string>} packedTables
@@ -9,7 +9,7 @@ import { unpackBytes } from './bytes.js';
  */
 export function makeColourMaps(packedTables) {
   const tables = /** @type {Record<string, Uint8Array>} */ ({});
-  for (const [name, packed] of Object.entries(packedTables)) tables[name] = unpackBytes(packed);
+  for (const [name, packed] of Object.entries(packedTables)) tables[name] = unpack(packed, Uint8Array);
   return tables;
 }
 

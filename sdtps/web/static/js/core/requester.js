@@ -49,12 +49,20 @@ export function latestWinsInFlight(call, apply) {
   let quickest = Infinity;
   let latest = 0;
 
-  async function start() {
+  /** @param {Q} [newest] without one, the request that waits is looked at again */
+  return async function ask(newest) {
+    if (newest !== undefined) waiting = { request: newest };
+    clearTimeout(timer);
+    if (!waiting) return;
+    const room = started.length < MOST_IN_FLIGHT && latest <= SLOWED * quickest;
+    if (started.length && !room) return; // the next answer looks again
+    const begin = performance.now();
+    const pause = started.length ? PACE - (begin - started[started.length - 1]) : 0;
+    if (pause > 0) { timer = setTimeout(ask, pause); return; }
     const { request } = waiting;
     waiting = null;
     asked += 1;
     const number = asked;
-    const begin = performance.now();
     started.push(begin);
     try {
       const answer = await call(request);
@@ -66,24 +74,8 @@ export function latestWinsInFlight(call, apply) {
       }
     } finally {
       started.splice(started.indexOf(begin), 1);
-      if (waiting) next();
+      ask();
     }
-  }
-
-  function next() {
-    clearTimeout(timer);
-    if (!waiting) return;
-    const room = started.length < MOST_IN_FLIGHT && latest <= SLOWED * quickest;
-    const pause = started.length ? PACE - (performance.now() - started[started.length - 1]) : 0;
-    if (started.length && !room) return; // the next answer looks again
-    if (pause > 0) timer = setTimeout(next, pause);
-    else start();
-  }
-
-  /** @param {Q} request */
-  return (request) => {
-    waiting = { request };
-    next();
   };
 }
 

@@ -6,6 +6,7 @@
 const REFUSALS = [413, 429, 503]; // their bodies hold a sentence
 const SIGNED_OUT = { code: 'server.signed_out', values: {}, text: 'You are signed out; reload the page and sign in.' };
 const BUSY = { code: 'server.busy', values: {}, text: 'The server is busy; try again in a moment.' };
+const COMPONENT = 'component_server/';
 const UNREACHABLE = {
   code: 'server.unreachable', values: {}, text: 'The server did not answer; check that it is running and try again.',
 };
@@ -74,15 +75,14 @@ export function makeServer({ address, component, event }, fetch) {
   }
 
   // Gradio's protocol of component functions: fields beside the name, or a form when there is a file.
-  const call = (name, data) => post('component_server/', {
-    data, fn_name: name, component_id: component, session_hash: session,
-  });
+  const call = (name) => (data) => post(COMPONENT, { data, fn_name: name, component_id: component, session_hash: session });
+  const askTask = call('ask');
 
   function send(name, fields) {
     const form = new FormData();
     const all = { ...fields, component_id: String(component), fn_name: name, session_hash: session };
     for (const [key, value] of Object.entries(all)) form.append(key, value);
-    return post('component_server/', form);
+    return post(COMPONENT, form);
   }
 
   async function finished(id) {
@@ -105,8 +105,8 @@ export function makeServer({ address, component, event }, fetch) {
 
   return {
     analyse,
-    decide: (request) => call('decide', request),
-    ask: (task, fields) => call('ask', { ...fields, task }),
+    decide: call('decide'),
+    ask: (task, fields) => askTask({ ...fields, task }),
     stage: (file, slot) => send('stage', { slot, file }),
     uploadWeights: (file, insist) => send('upload_weights', { insist, file }),
   };

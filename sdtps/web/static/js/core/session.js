@@ -30,7 +30,7 @@ export function makeSession(lens) {
   }
 
   function decide() {
-    if (state.key) askDecide({ key: state.key, settings: state.settings, matrix: wantsMatrix(state) });
+    if (state.key) askDecide({ key: state.key, settings: state.settings, matrix: state.token !== null || state.matrixOpen });
   }
 
   /** The image set from the start: through the model, with the settings as they are. */
@@ -82,8 +82,6 @@ function tokenWithin(token, { tokens }) {
   return tokens ? tokens - 1 : null;
 }
 
-const wantsMatrix = (state) => state.token !== null || state.matrixOpen;
-
 // Analyses, one at a time; a refused one leaves the previous picture, and the controls must say what that picture is.
 function makeAnalyser({ config, server, store }, pictures, complain, decide) {
   const { state, update } = store;
@@ -95,7 +93,7 @@ function makeAnalyser({ config, server, store }, pictures, complain, decide) {
     fit: state.fit,
     weights: state.weights,
     settings: state.settings,
-    matrix: wantsMatrix(state),
+    matrix: state.token !== null || state.matrixOpen,
   });
 
   const choices = () => ({

@@ -1,14 +1,14 @@
 // Files that arrive inside answers, and a view's own figure: choose a format, save it.
 
 /** @import { Lens } from '../core/types.js' */
-import { unpackBytes } from '../core/bytes.js';
+import { unpack } from '../core/bytes.js';
 import { h } from '../core/dom.js';
 
 const KEEP_MILLISECONDS = 10000; // a browser may still be reading it
 
 /** @param {{ name: string, type: string, data: string }} file */
 export function saveFile({ name, type, data }) {
-  const link = h('a', { href: URL.createObjectURL(new Blob([unpackBytes(data)], { type })), download: name });
+  const link = h('a', { href: URL.createObjectURL(new Blob([unpack(data, Uint8Array)], { type })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), KEEP_MILLISECONDS);
 }

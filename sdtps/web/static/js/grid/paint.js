@@ -89,25 +89,25 @@ function paintPhoto(context, image) {
 function paintDropped(context, look) {
   const { image, mask } = look;
   const { canvas } = context;
-  const boxes = Array.from(mask, (_, i) => patchBox(canvas, look, i));
   const sx = image ? image.naturalWidth / canvas.width : 0;
   const sy = image ? image.naturalHeight / canvas.height : 0;
   context.imageSmoothingEnabled = true;
   context.fillStyle = look.dropped === 'black' ? BLACK : DIM;
   for (let i = 0; i < mask.length; i += 1) {
     if (mask[i]) continue;
-    const [x, y, width, height] = boxes[i];
+    const [x, y, width, height] = patchBox(canvas, look, i);
     if (image && look.dropped !== 'black') context.drawImage(image, x * sx, y * sy, width * sx, height * sy, x, y, width, height);
     context.fillRect(x, y, width, height);
   }
-  paintContour(context, look, boxes);
+  paintContour(context, look);
 }
 
-function paintContour(context, { mask, rows, cols }, boxes) {
+function paintContour(context, look) {
+  const { mask, rows, cols } = look;
   const line = Math.max(1, Math.round(context.canvas.width / 90));
   context.fillStyle = 'rgba(255, 255, 255, 0.92)';
   for (let i = 0; i < mask.length; i += 1) {
-    const [x, y, width, height] = boxes[i];
+    const [x, y, width, height] = patchBox(context.canvas, look, i);
     if ((i % cols) + 1 < cols && mask[i] !== mask[i + 1]) context.fillRect(x + width - line / 2, y, line, height);
     if (i + cols < rows * cols && mask[i] !== mask[i + cols]) context.fillRect(x, y + height - line / 2, width, line);
   }

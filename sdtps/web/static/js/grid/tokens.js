@@ -41,10 +41,11 @@ export function makeTokenChooser(onChange, onOpen) {
    */
   function update(tokens, chosen, i18n) {
     node.hidden = tokens === null;
-    if (select.dataset.for !== `${tokens}${i18n.language}`) {
-      select.dataset.for = `${tokens}${i18n.language}`;
-      const options = Array.from({ length: tokens || 0 }, (_, i) => h('option', { value: String(i) }, i18n.t('token.one', { n: i + 1 })));
-      select.replaceChildren(h('option', { value: '' }, i18n.t('token.all')), ...options);
+    const made = `${tokens}${i18n.language}`;
+    if (select.dataset.for !== made) {
+      select.dataset.for = made;
+      select.replaceChildren(h('option', { value: '' }, i18n.t('token.all')));
+      for (let i = 0; i < (tokens || 0); i += 1) select.append(h('option', { value: String(i) }, i18n.t('token.one', { n: i + 1 })));
     }
     select.value = chosen === null ? '' : String(chosen);
   }

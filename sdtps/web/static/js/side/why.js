@@ -90,6 +90,7 @@ export function makeWhy(lens, actions) {
     if (event.key === 'Escape' && !node.hidden && !document.querySelector('dialog[open]')) hide();
   });
   store.subscribe(['pointed'], follow);
+  store.subscribe(['analysis'], refresh);
   store.subscribe(['language'], draw);
-  return { node, hide, refresh, showToken };
+  return { node, hide, showToken };
 }

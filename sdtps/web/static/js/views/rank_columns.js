@@ -1,7 +1,7 @@
 // The columns of the rank list: three pictures each; a click shows which patches were kept.
 
 /** @import { Analysis, Lens, Note } from '../core/types.js' */
-import { unpackBytes } from '../core/bytes.js';
+import { unpack } from '../core/bytes.js';
 import { decodedImage, h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { paintPanel } from '../grid/paint.js';
@@ -15,7 +15,7 @@ async function makePictures(item, [height, width], state) {
     width: images[i] ? images[i].naturalWidth : width, height: images[i] ? images[i].naturalHeight : height, 'data-rank-modality': m,
   }));
   const paint = (masks) => MODALITIES.forEach((m, i) => paintPanel(canvases[i], masks
-    ? { image: images[i], ...masks.grid, mask: unpackBytes(masks[m]), dropped: state.display.dropped }
+    ? { image: images[i], ...masks.grid, mask: unpack(masks[m], Uint8Array), dropped: state.display.dropped }
     : { image: images[i], rows: 1, cols: 1 }));
   return { nodes: MODALITIES.map((m, i) => h('span', { 'data-name': m.toUpperCase() }, canvases[i])), paint };
 }

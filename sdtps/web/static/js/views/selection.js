@@ -12,9 +12,9 @@ import { makeTokenChooser } from '../grid/tokens.js';
 
 /**
  * @param {Lens} lens
- * @param {{ chooseToken: (token: number | null) => void, openMatrix: () => void, onUpdate: () => void }} actions
+ * @param {{ chooseToken: (token: number | null) => void, openMatrix: () => void }} actions
  */
-export function makeSelection({ config, i18n, store, tables }, { chooseToken, openMatrix, onUpdate }) {
+export function makeSelection({ config, i18n, store, tables }, { chooseToken, openMatrix }) {
   const { state } = store;
   const grid = makeGrid(config);
   const chooser = makeTokenChooser(chooseToken, openMatrix);
@@ -27,9 +27,10 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
   const node = h('div', {}, grid.tabs, area, readout.node);
   let fitted = '';
 
-  function paint() {
+  function update() {
     const { analysis } = state;
     if (!analysis) return;
+    if (fitted !== `${analysis.grid.rows}x${analysis.grid.cols}`) fit();
     for (const cell of grid.cells) paintCell(cell, analysis, state, tables, i18n);
     chooser.update(analysis.counts.tokens, state.token, i18n);
     readout.update();
@@ -44,21 +45,15 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
     const main = /** @type {HTMLElement} */ (node.closest('.lens-main'));
     const top = area.getBoundingClientRect().top + window.scrollY;
     const room = { width: main.clientWidth - 2 * CELL_GAP, height: window.innerHeight - top - readout.node.offsetHeight - CELL_GAP };
-    if (fitGrid(grid, room, shape)) paint();
-  }
-
-  function update(analysis) {
-    if (fitted !== `${analysis.grid.rows}x${analysis.grid.cols}`) fit();
-    paint();
-    onUpdate();
+    if (fitGrid(grid, room, shape)) update();
   }
 
   function useVariant() {
     if (state.analysis) for (const head of grid.heads) head.useVariant(state.analysis.settings.variant);
   }
 
-  store.subscribe(['display', 'language'], () => { if (!node.hidden) paint(); });
-  store.subscribe(['token'], () => { if (state.token === null) paint(); });
+  store.subscribe(['display', 'language'], () => { if (!node.hidden) update(); });
+  store.subscribe(['token'], () => { if (state.token === null) update(); });
   store.subscribe(['pointed', 'language'], readout.update);
   store.subscribe(['busy'], () => grid.node.setAttribute('aria-busy', String(state.busy)));
   store.subscribe(['analysis.settings.variant'], useVariant);
