@@ -153,7 +153,7 @@ export function mountLens(root, config, server) {
   colour();
   translate();
   parts.header.refresh();
-  if (parts.exporter) parts.exporter.retranslate();
+  tabs.retranslate();
   tabs.choose(selection.id);
   if (link.wanted && link.wanted !== state.weights) {
     session.chooseModel(link.wanted);

@@ -106,6 +106,5 @@ export function makeExport(lens) {
     redraw();
   }
 
-  store.subscribe(['language'], form.retranslate);
-  return { button, dialog, retranslate: form.retranslate };
+  return { button, dialog };
 }

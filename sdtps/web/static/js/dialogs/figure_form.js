@@ -21,7 +21,7 @@ export function figureColumns(panels, narrow) {
  * @param {() => void} onChange
  */
 export function makeFigureForm(lens, onChange) {
-  const { config, i18n } = lens;
+  const { config, i18n, store } = lens;
   const { formats, widths } = config.export;
   const names = config.panels.map((panel) => panel.name);
   const width = h('select', { id: uniqueId('width'), 'data-export': 'width', onchange: () => { chooseColumns(); onChange(); } },
@@ -56,7 +56,7 @@ export function makeFigureForm(lens, onChange) {
     ...figureLook(lens),
   });
 
-  function retranslate() {
+  function nameWidths() {
     for (const option of width.options) {
       const [venue, part] = option.value.split('-');
       option.textContent = `${venue.toUpperCase()} ${i18n.t(`export.${part}`)} (${widths[option.value].toFixed(2)} in)`;
@@ -64,5 +64,7 @@ export function makeFigureForm(lens, onChange) {
   }
 
   chooseColumns();
-  return { nodes, look, retranslate, file: () => ({ format: kind, dpi: Number(dpi.value) || config.export.dpi }) };
+  nameWidths();
+  store.subscribe(['language'], nameWidths);
+  return { nodes, look, file: () => ({ format: kind, dpi: Number(dpi.value) || config.export.dpi }) };
 }

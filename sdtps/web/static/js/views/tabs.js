@@ -50,6 +50,10 @@ export function makeTabs(views, store, onSwitch) {
   }
 
   store.subscribe(['analysis'], update);
-  store.subscribe(['language'], () => { for (const view of views) if (view.retranslate) view.retranslate(); });
-  return { node, choose };
+  function retranslate() {
+    for (const view of views) if (view.retranslate) view.retranslate();
+  }
+
+  store.subscribe(['language'], retranslate);
+  return { node, choose, retranslate };
 }
