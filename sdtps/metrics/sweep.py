@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sdtps.images.foreground import precision
 from sdtps.metrics.compare import cosine
 from sdtps.metrics.overlap import overlap
+from sdtps.panels import SLIDERS
 from sdtps.pipeline import OpenSet
 from sdtps.types import MODALITIES, BoolArray, IntArray, Settings
 
-SWEPT = ("sparse_ratio", "aggr_ratio", "beta", "tau")
 Values = NDArray[np.float64]
 
 
@@ -64,13 +64,13 @@ def sweep(
     Args:
         opened: the image set; missing modalities get no curves.
         settings: where everything else stays.
-        name: one of `SWEPT`.
+        name: a slider of `panels.SLIDERS`.
         values: the slider's values.
         person: (N,) True on the person's patches, where a mask is known.
         progress: called with (done, total); may raise to stop.
     """
-    if name not in SWEPT:
-        raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(SWEPT)}.")
+    if name not in SLIDERS:
+        raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(SLIDERS)}.")
     # The draws behind the selection frequency are no part of a sweep, and most of its cost.
     settings = replace(settings, draws=1)
     now = opened.analyse(settings)

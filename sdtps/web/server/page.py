@@ -5,7 +5,7 @@ from typing import Any
 
 import gradio as gr
 
-from sdtps.web import static as assets
+from sdtps.web import static
 from sdtps.web.server.access_log import logged, outcome
 from sdtps.web.server.api import add_api
 from sdtps.web.server.component import lens_view
@@ -70,7 +70,7 @@ def launch_options(*, upload_weights: bool = False) -> dict[str, Any]:
             font_mono=[gr.themes.LocalFont("IBM Plex Mono", weights=(400, 700)), "ui-monospace", "monospace"],
         ),
         "css": FRAME_CSS,
-        "favicon_path": assets.STATIC / "icon.png",
+        "favicon_path": static.STATIC / "icon.png",
         "footer_links": [],
         "run_history": False,
         "show_error": False,
