@@ -20,7 +20,9 @@ export function makeWeightsDialog(lens) {
   const { state } = store;
   const title = h('h2');
   const content = h('div.lens-report');
-  const picker = h('input', { type: 'file', accept: '.safetensors,.pth,.pt,.bin', hidden: true, 'data-upload': 'weights', 'data-t-aria': 'upload.choose' });
+  const picker = h('input', {
+    type: 'file', accept: '.safetensors,.pth,.pt,.bin', hidden: true, 'data-upload': 'weights', 'data-t-aria': 'upload.choose',
+  });
   const choose = h('button.lens-button', { type: 'button', 'data-t': 'upload.choose', onclick: () => picker.click() });
   const anyway = h('button.lens-button', { type: 'button', 'data-t': 'upload.force', hidden: true, onclick: () => send('yes') });
   const status = h('p.lens-report-status', { 'aria-live': 'polite' });
