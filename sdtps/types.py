@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps.variants import DEFAULT_VARIANT, get_variant
+from sdtps.variants import DEFAULT_VARIANT, Variant, get_variant
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -71,6 +71,7 @@ class Settings:
         variant: a name of `sdtps.variants.VARIANTS`.
         draws: number of Gumbel top-K draws behind the selection frequency.
         seed: seed of those draws.
+        knobs: numbers that the variant reads besides, by name; what is not given is as the weights were trained.
     """
 
     sparse_ratio: float = 0.5
@@ -80,9 +81,10 @@ class Settings:
     variant: str = DEFAULT_VARIANT
     draws: int = 64
     seed: int = 0
+    knobs: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        get_variant(self.variant)
+        self._check_knobs(get_variant(self.variant))
         for name in ("sparse_ratio", "aggr_ratio"):
             if not 0.0 < getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} must lie above 0 and at most at 1, not at {getattr(self, name)}.")
@@ -93,9 +95,37 @@ class Settings:
         if not 1 <= self.draws <= 100_000:
             raise ValueError(f"draws must lie between 1 and 100000, not at {self.draws}.")
 
+    def _check_knobs(self, variant: Variant) -> None:
+        for name, value in self.knobs.items():
+            knob = variant.knob(name)
+            if knob is None:
+                raise ValueError(f"The variant {variant.name} has no {name}.")
+            if not knob.low <= value <= knob.high:
+                raise ValueError(f"{name} must lie between {knob.low:g} and {knob.high:g}, not at {value}.")
+        object.__setattr__(self, "knobs", MappingProxyType({k: float(v) for k, v in sorted(self.knobs.items())}))
+
+    def __hash__(self) -> int:
+        return hash(tuple(tuple(v.items()) if isinstance(v, dict) else v for v in self.as_dict().values()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only mapping cannot be sent to another process.
+        return _settings_from, (self.as_dict(),)
+
+    def but(self, **changes: Any) -> "Settings":
+        """The same with some changes; knobs stay only where the variant has them."""
+        values = self.as_dict() | changes
+        variant = get_variant(values["variant"])
+        values["knobs"] = {k: v for k, v in values.get("knobs", {}).items() if variant.knob(k)}
+        return Settings(**values)
+
     def as_dict(self) -> dict[str, Any]:
         """The settings as plain values, for JSON."""
-        return asdict(self)
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "knobs"}
+        return values | ({"knobs": dict(self.knobs)} if self.knobs else {})
+
+
+def _settings_from(values: dict[str, Any]) -> Settings:
+    return Settings(**values)
 
 
 @dataclass(frozen=True)
