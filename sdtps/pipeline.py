@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sdtps.algorithm.selection import gumbel_noise, selection_frequency, soft_decision
-from sdtps.algorithm.trace import Branch, Evidence, Trace
+from sdtps.algorithm.trace import Evidence, Trace
 from sdtps.images.read import Fit, Prepared, Source, Triplet, prepare, read_triplet
 from sdtps.models.reid import Encoded, LoadedModel
 from sdtps.support.byte_lru import ByteLru
@@ -47,7 +47,7 @@ class Encoding:
 
 _encodings: ByteLru[Encoding] = ByteLru(CACHE_BYTES, lambda e: e.bytes)
 _evidence: ByteLru[dict[str, Evidence]] = ByteLru(
-    CACHE_BYTES, lambda found: sum(_bytes(t) for e in found.values() for t in _tensors_of(e))
+    CACHE_BYTES, lambda found: sum(e.bytes for e in found.values())
 )
 
 
@@ -115,7 +115,8 @@ def evidence_of(model: LoadedModel, encoding: Encoding, variant: Variant) -> dic
         settle()
         patches, vectors = ({m: t.to(model.device) for m, t in part.items()} for part in encoding.encoded)
         with torch.inference_mode():
-            found = {m: _to_cpu(e) for m, e in model.net.sdtps.evidence(patches, vectors, variant).items()}
+            found = model.net.selector(variant).evidence(patches, vectors, variant)
+            found = {m: e.map(Tensor.cpu) for m, e in found.items()}
         if key is not None:
             _evidence.put(key, found)
     return found
@@ -132,7 +133,7 @@ def decide(
     variant = get_variant(settings.variant)
     evidence = evidence_of(model, encoding, variant)
     with one_thread(), torch.inference_mode():
-        traces = {m: model.net.sdtps.decide(e, settings) for m, e in evidence.items()}
+        traces = model.net.selector(variant).choose(evidence, settings)
         scores = torch.cat([traces[m].score for m in MODALITIES])  # (M, N)
         soft = soft_decision(scores, settings.tau)
         noise = _noise(settings.seed, settings.draws, scores.shape[1])
@@ -171,7 +172,7 @@ def analyse_triplet(
     """`analyse()` for a triplet that was read before."""
     settings = settings or model.settings
     variant = get_variant(settings.variant)
-    if lacking := model.net.sdtps.supports(variant):
+    if lacking := model.net.supports(variant):
         raise ValueError(lacking)
     cameras = model.weights.facts.get("cameras", 0)
     if camera is not None and cameras and not 0 <= camera < cameras:
@@ -232,28 +233,6 @@ def _noise(seed: int, draws: int, patches: int) -> Tensor:
 
 def _bytes(tensor: Tensor) -> int:
     return tensor.numel() * tensor.element_size()
-
-
-def _tensors_of(evidence: Evidence) -> list[Tensor]:
-    branches = [t for b in evidence.branches for t in (b.predictor, b.logits) if t is not None]
-    maps = [evidence.raw_self, evidence.self_norm, *evidence.raw_cross.values(), *evidence.cross_norm.values()]
-    return [evidence.patches, evidence.global_vector, *maps, *branches]
-
-
-def _to_cpu(evidence: Evidence) -> Evidence:
-    if evidence.patches.device.type == "cpu":
-        return evidence
-    return Evidence(
-        patches=evidence.patches.cpu(),
-        global_vector=evidence.global_vector.cpu(),
-        raw_self=evidence.raw_self.cpu(),
-        raw_cross={o: t.cpu() for o, t in evidence.raw_cross.items()},
-        self_norm=evidence.self_norm.cpu(),
-        cross_norm={o: t.cpu() for o, t in evidence.cross_norm.items()},
-        branches=tuple(
-            Branch(*(None if t is None else t.cpu() for t in (b.predictor, b.logits))) for b in evidence.branches
-        ),
-    )
 
 
 def _array(tensor: Tensor) -> NDArray[Any]:

@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.checkpoints.families.demo_config import read_demo_config
 from sdtps.checkpoints.families.plan import Hints, Plan
 from sdtps.checkpoints.families.recognise import FORMAT, plan_for
@@ -135,9 +136,9 @@ def load_checkpoint(
         file = read_state_file(path, limit)
         folder, digest = "/".join(path.resolve().parent.parts[-2:]), sha256_of(path)
     try:
-        plan = plan_for(file, Hints(size, training, folder))
+        plan = plan_for(file, Hints(size, training, folder, insist))
         _check_values(file.name, plan)
-        net, report, mismatches = _build(file, plan, digest, training.settings if training else {})
+        net, report, mismatches = _build(file, plan, digest)
     except (TypeError, IndexError, KeyError, AttributeError) as error:  # shapes that nobody foresaw
         raise CheckpointError(
             "weights.layout",
@@ -202,15 +203,14 @@ def _new(name: str, config: ModelConfig) -> ReidModel:
         ) from None
 
 
-def _build(
-    file: StateFile, plan: Plan, digest: str, settings: Mapping[str, float]
-) -> tuple[ReidModel, WeightsReport, list[str]]:
+def _build(file: StateFile, plan: Plan, digest: str) -> tuple[ReidModel, WeightsReport, list[str]]:
     """The model with every tensor that fits, the report, and what makes it one that fits only in part."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # what a file lacks is random, but the same each time
         net = _new(file.name, plan.config)
     state = {k: v.float() if v.is_floating_point() else v for k, v in plan.tensors.items()}
-    net.sdtps._take_shape_of(net.sdtps, state, "sdtps.")
+    if isinstance(net.sdtps, MultiModalSDTPS):
+        net.sdtps._take_shape_of(net.sdtps, state, "sdtps.")
     wanted = net.state_dict()
     fitting = {k: v for k, v in state.items() if k in wanted and v.shape == wanted[k].shape}
     net.load_state_dict(fitting, strict=False)
@@ -229,7 +229,7 @@ def _build(
         absent=absent_parts(net),
         assumed=plan.assumed,
         facts=facts_of(net) | dict(plan.facts),
-        settings=settings,
+        settings=plan.settings,
     )
     return net, report, found.mismatches
 
