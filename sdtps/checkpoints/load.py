@@ -19,6 +19,7 @@ from sdtps.checkpoints.families.plan import Hints, Plan
 from sdtps.checkpoints.families.recognise import FORMAT, plan_for
 from sdtps.checkpoints.readers.state_files import MAX_BYTES, SUFFIXES, StateFile, read_state_file
 from sdtps.checkpoints.report import absent_parts, compare, facts_of, group_counts, group_of
+from sdtps.checkpoints.salvage import salvage
 from sdtps.models.reid import LoadedModel, ModelConfig, ReidModel, build_model, pick_device
 from sdtps.resources import CHECKPOINTS, EMBEDDED
 from sdtps.support.messages import CheckpointError, Message, plain
@@ -139,6 +140,11 @@ def load_checkpoint(
         plan = plan_for(file, Hints(size, training, folder, insist))
         _check_values(file.name, plan)
         net, report, mismatches = _build(file, plan, digest)
+        if insist and report.missing:
+            lost = report.missing
+            left = salvage(file.name, plan, _missing(net, plan))
+            net, report, _ = _build(file, left, digest)
+            report = replace(report, missing=lost)
     except (TypeError, IndexError, KeyError, AttributeError) as error:  # shapes that nobody foresaw
         raise CheckpointError(
             "weights.layout",
@@ -232,6 +238,12 @@ def _build(file: StateFile, plan: Plan, digest: str) -> tuple[ReidModel, Weights
         settings=plan.settings,
     )
     return net, report, found.mismatches
+
+
+def _missing(net: ReidModel, plan: Plan) -> list[str]:
+    """Tensors of the model that the file lacks, or has in another shape."""
+    wanted = net.state_dict()
+    return [k for k, v in wanted.items() if k not in plan.tensors or plan.tensors[k].shape != v.shape]
 
 
 def _is_trained(file: StateFile, plan: Plan) -> bool:
