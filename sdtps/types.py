@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps.variants import DEFAULT_VARIANT, Variant, get_variant
+from sdtps.variants import DEFAULT_VARIANT, VARIANTS, Variant, get_variant
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -96,13 +96,16 @@ class Settings:
             raise ValueError(f"draws must lie between 1 and 100000, not at {self.draws}.")
 
     def _check_knobs(self, variant: Variant) -> None:
-        for name, value in self.knobs.items():
+        own = {}
+        for name, value in sorted(self.knobs.items()):
             knob = variant.knob(name)
-            if knob is None:
+            if knob is None and not any(v.knob(name) for v in VARIANTS.values()):
                 raise ValueError(f"The variant {variant.name} has no {name}.")
-            if not knob.low <= value <= knob.high:
+            if knob is not None and not knob.low <= value <= knob.high:
                 raise ValueError(f"{name} must lie between {knob.low:g} and {knob.high:g}, not at {value}.")
-        object.__setattr__(self, "knobs", MappingProxyType({k: float(v) for k, v in sorted(self.knobs.items())}))
+            if knob is not None:  # what another selector reads stays behind when the variant is changed
+                own[name] = float(value)
+        object.__setattr__(self, "knobs", MappingProxyType(own))
 
     def __hash__(self) -> int:
         return hash(tuple(tuple(v.items()) if isinstance(v, dict) else v for v in self.as_dict().values()))
@@ -110,13 +113,6 @@ class Settings:
     def __reduce__(self) -> tuple[Any, ...]:
         # A read-only mapping cannot be sent to another process.
         return _settings_from, (self.as_dict(),)
-
-    def but(self, **changes: Any) -> "Settings":
-        """The same with some changes; knobs stay only where the variant has them."""
-        values = self.as_dict() | changes
-        variant = get_variant(values["variant"])
-        values["knobs"] = {k: v for k, v in values.get("knobs", {}).items() if variant.knob(k)}
-        return Settings(**values)
 
     def as_dict(self) -> dict[str, Any]:
         """The settings as plain values, for JSON."""
