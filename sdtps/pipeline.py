@@ -46,9 +46,7 @@ class Encoding:
 
 
 _encodings: ByteLru[Encoding] = ByteLru(CACHE_BYTES, lambda e: e.bytes)
-_evidence: ByteLru[dict[str, Evidence]] = ByteLru(
-    CACHE_BYTES, lambda found: sum(e.bytes for e in found.values())
-)
+_evidence: ByteLru[dict[str, Evidence]] = ByteLru(CACHE_BYTES, lambda found: sum(e.bytes for e in found.values()))
 
 
 def camera_label(model: LoadedModel, camera: int | None) -> int | None:

@@ -103,7 +103,9 @@ class Trace:
     def _kept(self) -> int:
         first, *others = self.counts.tolist()
         if any(count != first for count in others):
-            raise ValueError("The samples of this batch keep different numbers of patches; look at one, or at the mask.")
+            raise ValueError(
+                "The samples of this batch keep different numbers of patches; look at one, or at the mask."
+            )
         return int(first)
 
     def sample(self, index: int) -> "Trace":

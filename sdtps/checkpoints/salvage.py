@@ -27,13 +27,17 @@ def salvage(name: str, plan: Plan, missing: Iterable[str]) -> Plan:
     lost = {group_of(k): k for k in reversed(list(missing))}
     if "backbone" in lost or "other" in lost:
         tensor = plan.theirs(lost.get("backbone", lost.get("other", "")))
-        text = "{name!r} lacks a part of its backbone ({tensor}), without which nothing can be shown; give the whole file."
+        text = (
+            "{name!r} lacks a part of its backbone ({tensor}), without which nothing can be shown; give the whole file."
+        )
         raise CheckpointError("weights.backbone", text, name=name, tensor=tensor)
-    gone = [k for k in plan.tensors if group_of(k) in lost]
+    config = _without(plan.config, set(lost))
+    parts = {*lost, *(() if config.num_classes else ("heads",))}
+    gone = [k for k in plan.tensors if group_of(k) in parts]
     text = "{part} is not whole in the file and is shown as absent."
     return replace(
         plan,
-        config=_without(plan.config, set(lost)),
+        config=config,
         tensors={k: v for k, v in plan.tensors.items() if k not in gone},
         unused={**plan.unused, **{plan.theirs(k): group_of(k) for k in gone}},
         notes=(*plan.notes, *(Message("weights.note.absent", text, part=part) for part in sorted(lost))),
@@ -53,7 +57,9 @@ def _without(config: ModelConfig, lost: set[str]) -> ModelConfig:
     elif selector == "sdtps":
         selects = predictor or aggregation
         if (predictor, aggregation) != (config.predictor, config.aggregation):
-            variant = {(True, False): "first", (False, True): "open-source"}.get((predictor, aggregation), DEFAULT_VARIANT)
+            variant = {(True, False): "first", (False, True): "open-source"}.get(
+                (predictor, aggregation), DEFAULT_VARIANT
+            )
     return replace(
         config,
         backbone_options=options,
@@ -77,4 +83,6 @@ def _fusion(fusion: FusionConfig | None, lost: set[str], selects: bool) -> Fusio
     parts = tuple(p for p in fusion.parts if p not in unreachable) or ("ori",)
     kept = {name: None if name in unreachable else getattr(fusion, name) for name in OF_FUSION}
     reduce_after = fusion.reduce_after and "reduction" not in lost and selects
-    return replace(fusion, parts=parts, reduce_after=reduce_after, frca_cross=fusion.frca_cross if kept["frca"] else 0, **kept)
+    return replace(
+        fusion, parts=parts, reduce_after=reduce_after, frca_cross=fusion.frca_cross if kept["frca"] else 0, **kept
+    )

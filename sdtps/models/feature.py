@@ -1,11 +1,11 @@
 """The feature that the author's own test compares, put together from its parts.
 
-    ori    the three global vectors side by side (after the GLOBAL_LOCAL reduction where it stands before the selection)
-    sdtps  the three pooled token sets of the selector side by side; SIM's result for Signal
-    moe    DeMo's seven weighed combinations
-    dgaf   the gated vectors of the public fork
-    frca   the mean of the tokens that FRCA changed
-    fused  the reduction of [global, mean patch], where it stands beside the selection
+ori    the three global vectors side by side (after the GLOBAL_LOCAL reduction where it stands before the selection)
+sdtps  the three pooled token sets of the selector side by side; SIM's result for Signal
+moe    DeMo's seven weighed combinations
+dgaf   the gated vectors of the public fork
+frca   the mean of the tokens that FRCA changed
+fused  the reduction of [global, mean patch], where it stands beside the selection
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """DeMo's own fusion: seven learned tokens ask seven combinations of modalities (HDM), and experts weigh them (ATMoE).
 
-    x_c   = attention_c(token_c over [g, patches] of every modality in c),   c in r, n, t, rn, rt, nt, rnt
-    gate  = softmax_c((W_q q)·(W_k x_c) / sqrt(C / H)) per head,   q = BN(QuickGELU(Linear([x_r, ..., x_rnt])))
-    moe   = [gate_c * expert_c(x_c)],   7C numbers
+x_c   = attention_c(token_c over [g, patches] of every modality in c),   c in r, n, t, rn, rt, nt, rnt
+gate  = softmax_c((W_q q)·(W_k x_c) / sqrt(C / H)) per head,   q = BN(QuickGELU(Linear([x_r, ..., x_rnt])))
+moe   = [gate_c * expert_c(x_c)],   7C numbers
 """
 
 from collections.abc import Mapping

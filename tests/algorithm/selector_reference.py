@@ -94,4 +94,11 @@ def selective_interaction(w, patches, vectors, k, keep_ratio=None, heads=8):
     result = layer_norm(x2, w[part + "norm2.weight"], w[part + "norm2.bias"])
     dropped = ~np.concatenate([mask[m] for m in MODALITIES])
     leak = attention.mean(0)[:, dropped].sum(-1)
-    return {"intra": intra, "inter": inter, "mask": mask, "result": result, "leak": leak, "attention": attention.mean((0, 1))}
+    return {
+        "intra": intra,
+        "inter": inter,
+        "mask": mask,
+        "result": result,
+        "leak": leak,
+        "attention": attention.mean((0, 1)),
+    }

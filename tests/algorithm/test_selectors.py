@@ -168,7 +168,9 @@ def test_a_further_selector_registers_its_name_once():
             for m, e in evidence.items():
                 length = e.patches.norm(dim=-1)
                 kept = length >= length.quantile(1 - settings.sparse_ratio, dim=1, keepdim=True)
-                found[m] = trace_of(e, score=length, kept=kept, tokens=e.patches * kept[..., None], maps={"length": length})
+                found[m] = trace_of(
+                    e, score=length, kept=kept, tokens=e.patches * kept[..., None], maps={"length": length}
+                )
             return found
 
     try:

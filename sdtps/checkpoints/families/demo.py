@@ -188,9 +188,7 @@ def _variant(edition: Edition, hints: Hints, assumed: list[Message]) -> str:
     return "importance"
 
 
-def _unused(
-    rest: Mapping[str, Tensor], known: Mapping[str, None], heads: list[str], reduced: bool
-) -> dict[str, str]:
+def _unused(rest: Mapping[str, Tensor], known: Mapping[str, None], heads: list[str], reduced: bool) -> dict[str, str]:
     """Tensors that are known and not needed, by the part they belong to."""
     taken = {*known, *heads}
     unused = {k: "fusion" for k in rest if BESIDE.match(k) and k not in taken}

@@ -103,9 +103,7 @@ def choose_grid(name: str, body: Body, hints: Hints, assumed: list[Message], clu
     return found[grid]
 
 
-def _likely(
-    name: str, body: Body, hints: Hints, assumed: list[Message], clues: list[Clue], grids: list[Grid]
-) -> Grid:
+def _likely(name: str, body: Body, hints: Hints, assumed: list[Message], clues: list[Clue], grids: list[Grid]) -> Grid:
     by_table = grid_of_table(body.table[body.prefix :], grids)
     reasons: list[Clue] = []
     if by_table:
@@ -115,7 +113,7 @@ def _likely(
         if word in f"{hints.folder}/{name}".lower():
             reasons.append((grid, Message("grid.why.name", "the name says {word}", word=word.upper())))
     reasons.append((grids[0], Message("grid.why.default", "nothing says which, and people are upright")))
-    grid, why = next((g, w) for g, w in reasons if g in grids)
+    grid, why = next((g, why) for clue, why in reasons for g in grids if g == clue or _as_upright(g, clue, grids))
     assumed.append(
         Message(
             "weights.assumed.grid",
@@ -130,6 +128,11 @@ def _likely(
     return grid
 
 
+def _as_upright(grid: Grid, clue: Grid, grids: list[Grid]) -> bool:
+    """Whether a clue that is of another size, as with overlapping patches, lies or stands like the grid."""
+    return clue not in grids and (grid.rows > grid.cols) == (clue.rows > clue.cols)
+
+
 def _overlapping(body: Body) -> list[Geometry]:
     """Cuts of the data sets' pictures into patches that overlap, the person's first."""
     cuts = (_cut(size, body.patch, stride) for stride in range(body.patch - 1, 3, -1) for size in SIZES)
@@ -142,7 +145,9 @@ def _cut(size: tuple[int, int], patch: int, stride: int) -> Geometry:
 
 
 def _of_size(name: str, size: tuple[int, int], body: Body, assumed: list[Message]) -> Geometry:
-    fitting = [c for c in (_cut(size, body.patch, s) for s in range(body.patch, 3, -1)) if c.grid.patches == body.patches]
+    fitting = [
+        c for c in (_cut(size, body.patch, s) for s in range(body.patch, 3, -1)) if c.grid.patches == body.patches
+    ]
     whole = [c for c in fitting if c.stride < body.patch or not (size[0] % body.patch or size[1] % body.patch)]
     if not whole:
         raise CheckpointError(
