@@ -270,7 +270,7 @@ class MultiModalSDTPS(Selector):
             sides.append((score, selection, _aggregation_weights(branch, score, selection, asked, variant)))
         return _record(evidence, sides, asked, variant)
 
-    def forward(
+    def forward(  # type: ignore[override]
         self,
         patches: Mapping[str, Tensor],
         globals: Mapping[str, Tensor],  # noqa: A002 - the public name

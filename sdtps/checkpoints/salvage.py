@@ -5,6 +5,7 @@ Nothing is left at random values. Without a whole backbone there is nothing to s
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from sdtps.checkpoints.families.plan import Plan
 from sdtps.checkpoints.report import group_of
@@ -81,7 +82,7 @@ def _fusion(fusion: FusionConfig | None, lost: set[str], selects: bool) -> Fusio
     unreachable |= set() if selects else {"sdtps"} | ({"dgaf"} if fusion.dgaf_selected and fusion.dgaf else set())
     unreachable |= {"fused"} if "reduction" in lost else set()
     parts = tuple(p for p in fusion.parts if p not in unreachable) or ("ori",)
-    kept = {name: None if name in unreachable else getattr(fusion, name) for name in OF_FUSION}
+    kept: dict[str, Any] = {name: None if name in unreachable else getattr(fusion, name) for name in OF_FUSION}
     reduce_after = fusion.reduce_after and "reduction" not in lost and selects
     return replace(
         fusion, parts=parts, reduce_after=reduce_after, frca_cross=fusion.frca_cross if kept["frca"] else 0, **kept

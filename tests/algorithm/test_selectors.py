@@ -1,4 +1,4 @@
-"""Soft SDTPS and Signal's selective interaction against a float64 reference, and the protocol that all selectors share."""
+"""Soft SDTPS and Signal's selective interaction against a float64 reference, and the protocol of all selectors."""
 
 import numpy as np
 import pytest
@@ -159,8 +159,14 @@ def test_every_map_that_a_variant_names_is_in_its_trace():
 
 def test_a_further_selector_registers_its_name_once():
     class Longest(Selector):
-        variant = Variant("longest-test", "test", "Keeps the longest tokens.", selector="longest-test",
-                          reads=("sparse_ratio",), maps=(MapSpec("length", Group.EVIDENCE, "|p|", "norm(p)"),))  # fmt: skip
+        variant = Variant(
+            "longest-test",
+            "test",
+            "Keeps the longest tokens.",
+            selector="longest-test",
+            reads=("sparse_ratio",),
+            maps=(MapSpec("length", Group.EVIDENCE, "|p|", "norm(p)"),),
+        )
         weightless = True
 
         def choose(self, evidence, settings):

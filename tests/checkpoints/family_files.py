@@ -41,8 +41,8 @@ def signal_shapes(*, dim: int = 32, sim: bool = True, **options) -> dict[str, tu
 def dgaf_shapes(*, dim: int = 32, version: int = 3, inputs: int = 3) -> dict[str, tuple[int, ...]]:
     """DGAF alone, to be added to others."""
     shapes: dict[str, tuple[int, ...]] = {"dgaf._alpha": ()}
-    shapes |= _linears("dgaf.", (("entropy_proj", dim, dim), ("gate_net.0", dim, inputs * dim), ("gate_net.3", inputs, dim),
-                                 ("modal_enhance.0", dim, dim)))  # fmt: skip
+    shapes |= _linears("dgaf.", (("entropy_proj", dim, dim), ("gate_net.0", dim, inputs * dim)))
+    shapes |= _linears("dgaf.", (("gate_net.3", inputs, dim), ("modal_enhance.0", dim, dim)))
     shapes |= {f"dgaf.{layer}.{p}": (dim,) for layer in ("gate_net.1", "modal_enhance.1") for p in NORM}
     if version == 3:
         names = [f"{m}_query" for m in MODALITIES] if inputs == 3 else [f"queries.{i}" for i in range(inputs)]

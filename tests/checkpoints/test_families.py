@@ -110,7 +110,7 @@ def test_an_unused_reduction_is_recognised_and_said(tmp_path, photos):
     tokens = class_tokens(state, photos)
     feature = sdtps.analyse(model, *photos.values()).feature
     np.testing.assert_allclose(feature, torch.cat([tokens[m][0] for m in MODALITIES]), atol=1e-3)
-    assert any("was not used" in note for note in model.weights.notes)
+    assert any("was not used in training" in note for note in model.weights.notes)
     assert model.weights.facts["global_local"] is False
 
 
@@ -141,7 +141,7 @@ def test_a_yaml_file_that_contradicts_the_weights_is_refused(tmp_path):
     config = tmp_path / "other.yml"
     config.write_text("MODEL:\n  SDTPS_SPARSE_RATIO: 0.5\n  SDTPS_AGGR_RATIO: 0.4\n")
     path = saved(tmp_path, random_state(demo_shapes(rows=44)))
-    with pytest.raises(sdtps.CheckpointError, match="which make 25 tokens, but 'DeMobest.pth' was trained with 44"):
+    with pytest.raises(sdtps.CheckpointError, match=r"which make 25 tokens, but 'DeMobest\.pth' was trained with 44"):
         load_checkpoint(path, config=config)
     assert load_checkpoint(path, config=config, insist=True)[1].settings["sparse_ratio"] == 0.7
 

@@ -134,7 +134,7 @@ def _reduced(rest: Mapping[str, Tensor], hints: Hints, notes: list[Message]) -> 
             if told is None
             else Message("weights.why.yaml", "the YAML file says GLOBAL_LOCAL False")
         )
-        text = "The reduction of global and local vectors is in the file and was not used: {why}. Raw class tokens are used."
+        text = "The reduction of global and local vectors was not used in training: {why}. Raw class tokens are used."
         notes.append(Message("weights.note.reduction", text, why=why))
         return False
     return True

@@ -1,4 +1,4 @@
-"""Which edition of SDTPS a checkpoint holds, told by the names below `sdtps.`; editions that are not run here have a name.
+"""Which edition of SDTPS a checkpoint holds, told by the names below `sdtps.`; those that are not run are named.
 
 The public fork changed its SDTPS within days. Two editions are run here: the one with predictor and aggregation
 (until 8 December 2025) and the soft one (since 10 December). What lies between them has other equations under nearly

@@ -166,8 +166,8 @@ def _of_size(name: str, size: tuple[int, int], body: Body, assumed: list[Message
 def _say_overlap(cut: Geometry, body: Body, assumed: list[Message]) -> None:
     if cut.stride < body.patch:
         text = (
-            "The position table has {rows}x{cols} places: patches of {patch} pixels that begin every {stride} pixels and "
-            "overlap. A square in a map is as wide as that step."
+            "The position table has {rows}x{cols} places: patches of {patch} pixels that begin every {stride} pixels "
+            "and overlap. A square in a map is as wide as that step."
         )
         values = {"rows": cut.grid.rows, "cols": cut.grid.cols, "patch": body.patch, "stride": cut.stride}
         assumed.append(Message("weights.assumed.stride", text, **values))

@@ -1,4 +1,4 @@
-"""The ratios of a training from the number of aggregated tokens in its weights, and a check of what a YAML file says."""
+"""The ratios of a training from the number of tokens in its weights, and a check of what a YAML file says."""
 
 from collections.abc import Mapping
 
@@ -29,8 +29,8 @@ def trained_ratios(
         if made == rows:
             return asked, []
         text = (
-            "The YAML file says sparse ratio {sparse} and aggregation ratio {aggr}, which make {made} tokens, but {name!r} "
-            "was trained with {rows}; give the file of this training, or none."
+            "The YAML file says sparse ratio {sparse} and aggregation ratio {aggr}, which make {made} tokens, but "
+            "{name!r} was trained with {rows}; give the file of this training, or none."
         )
         values = {"sparse": asked["sparse_ratio"], "aggr": asked["aggr_ratio"], "made": made, "rows": rows}
         if not insist:
@@ -43,10 +43,16 @@ def trained_ratios(
     ]
     fitting = [pair for pair in fitting if all(pair[k] == v for k, v in asked.items())] or fitting
     if fitting:
-        text = "The weights make {rows} tokens of {patches} patches: sparse ratio {sparse} and aggregation ratio {aggr} is the published pair that does."
+        text = (
+            "The weights make {rows} tokens of {patches} patches, as the published pair of sparse ratio {sparse} and "
+            "aggregation ratio {aggr} does; it is taken."
+        )
         code, pair = "weights.assumed.pair", fitting[0]
     else:
-        text = "No published pair makes {rows} tokens of {patches} patches; sparse ratio {sparse} is taken, and aggregation ratio {aggr}, which does."
+        text = (
+            "No published pair makes {rows} tokens of {patches} patches; sparse ratio {sparse} is taken, and "
+            "aggregation ratio {aggr}, which does."
+        )
         code, pair = "weights.assumed.no_pair", _own_pair(patches, rows, asked)
     values = {"rows": rows, "patches": patches, "sparse": pair["sparse_ratio"], "aggr": pair["aggr_ratio"]}
     return pair, [Message(code, text, **values)]
