@@ -23,6 +23,7 @@ from sdtps.models.fusion import Fused
 from sdtps.models.moe import GeneralFusion
 from sdtps.types import MODALITIES, Grid
 
+PART, NUMBER = "feature/", "number/"  # how parts and numbers of the fusion are named among a selector's evidence
 PARTS = ("ori", "sdtps", "moe", "dgaf", "frca", "fused")
 
 
@@ -88,9 +89,25 @@ class FusionHeads(nn.Module):
             for m in MODALITIES:
                 self.add_module(f"{m}_reduce", reduction(dim))
 
-    def feature(self, given: Given) -> Tensor:
-        """(B, D) the parts side by side."""
-        return torch.cat([getattr(self, f"_{part}")(given) for part in self.config.parts], dim=-1)
+    def still(self, patches: Mapping[str, Tensor], vectors: Mapping[str, Tensor], grid: Grid) -> dict[str, Tensor]:
+        """Parts and numbers that no setting changes, under names that `feature` finds them by."""
+        given = Given(patches, vectors, {}, grid)
+        after_backbone = {"moe", "fused", "frca"} | (set() if self._dgaf_waits else {"dgaf"})
+        parts = {PART + p: getattr(self, f"_{p}")(given) for p in self.config.parts if p in after_backbone}
+        return parts | {NUMBER + name: values for name, values in given.numbers.items()}
+
+    def feature(self, given: Given, still: Mapping[str, Tensor] | None = None) -> Tensor:
+        """(B, D) the parts side by side; what `still` holds is taken from there."""
+        still = still or {}
+        given.numbers.update({k.removeprefix(NUMBER): v for k, v in still.items() if k.startswith(NUMBER)})
+        found = {k.removeprefix(PART): v for k, v in still.items() if k.startswith(PART)}
+        parts = (found[p] if p in found else getattr(self, f"_{p}")(given) for p in self.config.parts)
+        return torch.cat(list(parts), dim=-1)
+
+    @property
+    def _dgaf_waits(self) -> bool:
+        """Whether DGAF reads what the selector hands on."""
+        return self.config.frca is None and self.config.dgaf_selected
 
     def _ori(self, given: Given) -> Tensor:
         return torch.cat([given.vectors[m] for m in MODALITIES], dim=-1)

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 import sdtps.algorithm.selectors  # noqa: F401 - makes the further selectors known
 from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.algorithm.selector import SELECTORS, Selector
-from sdtps.algorithm.trace import Trace
+from sdtps.algorithm.trace import Evidence, Trace
 from sdtps.models.backbone import Backbone, Tokens, create_backbone
 from sdtps.models.feature import FusionConfig, FusionHeads, Given, reduction
 from sdtps.support.messages import Message
@@ -176,10 +176,26 @@ class ReidModel(nn.Module):
         """The feature that is compared at test time, (B, D), before the BNNeck, not normalised; see `parts`."""
         return self.fuse(encoded, traces)[0]
 
-    def fuse(self, encoded: Encoded, traces: Mapping[str, Trace]) -> tuple[Tensor, dict[str, Tensor]]:
-        """The test feature, and what its fusion says on the way: expert weights, gates, attention."""
+    def evidence(self, encoded: Encoded, variant: Variant) -> dict[str, Evidence]:
+        """What no setting changes: of the selector, and of the fusion behind it, which stands with the first."""
+        found = self.selector(variant).evidence(encoded.patches, encoded.global_vectors, variant)
+        still = self._heads[0].still(encoded.patches, encoded.global_vectors, self.backbone.grid)
+        first = found[MODALITIES[0]]
+        return {**found, str(MODALITIES[0]): replace(first, own=first.own | still)} if still else found
+
+    def fuse(
+        self, encoded: Encoded, traces: Mapping[str, Trace], evidence: Mapping[str, Evidence] | None = None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """The test feature, and what its fusion says on the way: expert weights, gates, attention.
+
+        Args:
+            encoded: the tokens.
+            traces: what the selector made of them.
+            evidence: of this model, so that nothing is computed twice.
+        """
         given = Given(encoded.patches, encoded.global_vectors, traces, self.backbone.grid)
-        return self._heads[0].feature(given), given.numbers
+        still = {} if evidence is None else evidence[MODALITIES[0]].own
+        return self._heads[0].feature(given, still), given.numbers
 
     def predictions(self, encoded: Encoded, traces: Mapping[str, Trace]) -> dict[str, Prediction]:
         """Training output: one (logits, feature) pair per head; `ori` heads first, `sdtps` last."""

@@ -45,21 +45,29 @@ class ModalInteractive(nn.Module):
         self.ffn = nn.Sequential(nn.Linear(dim, 2 * dim), nn.GELU(), nn.Linear(2 * dim, dim))
         self.norm1, self.norm2 = nn.LayerNorm(dim), nn.LayerNorm(dim)
 
-    def forward(self, vectors: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, 3, C) globals and (B, T, C) rows to (B, 3, C) results and (B, 3, T) attention, the mean over heads."""
-        attention = self.cross_attn
+    def look(self, vectors: Tensor, rows: Tensor) -> Tensor:
+        """(B, 3, C) globals and (B, T, C) whole rows to (B, 3, H, 1 + T) logits; the first is that of a zero row."""
         dim, per_head = vectors.shape[-1], vectors.shape[-1] // HEADS
-        w_q, w_k, w_v = attention.in_proj_weight.split(dim)
-        b_q, b_k, b_v = attention.in_proj_bias.split(dim)
+        w_q, w_k, _ = self.cross_attn.in_proj_weight.split(dim)
+        b_q, b_k, _ = self.cross_attn.in_proj_bias.split(dim)
         query = (vectors @ w_q.T + b_q).unflatten(-1, (HEADS, per_head))  # (B, 3, H, c)
         # Three questions and hundreds of rows: the key projection moves to the questions' side.
         asked = torch.einsum("bqhc,hcd->bqhd", query, w_k.unflatten(0, (HEADS, per_head)))
-        bias = torch.einsum("bqhc,hc->bqh", query, b_k.unflatten(0, (HEADS, per_head)))
-        logits = torch.einsum("bqhd,btd->bqht", asked, rows) + bias.unsqueeze(-1)
-        weights = (logits * per_head**-0.5).softmax(dim=-1)  # (B, 3, H, T)
-        blended = weights @ rows.unsqueeze(1)  # (B, 3, H, C)
-        values = torch.einsum("bqhd,hcd->bqhc", blended, w_v.unflatten(0, (HEADS, per_head))).flatten(2) + b_v
-        x = self.norm1(vectors + attention.out_proj(values))
+        bias = torch.einsum("bqhc,hc->bqh", query, b_k.unflatten(0, (HEADS, per_head))).unsqueeze(-1)
+        return torch.cat([bias, torch.einsum("bqhd,btd->bqht", asked, rows) + bias], dim=-1) * per_head**-0.5
+
+    def forward(self, vectors: Tensor, rows: Tensor, mask: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """The globals look at the rows (B, T, C) that the mask (B, T) leaves; the others are zero, but stay keys.
+
+        Returns (B, 3, C) results and (B, 3, T) attention, the mean over heads.
+        """
+        seen = torch.where(mask[:, None, None], logits[..., 1:], logits[..., :1])
+        weights = seen.softmax(dim=-1)  # (B, 3, H, T)
+        blended = (weights * mask[:, None, None]).flatten(1, 2) @ rows  # (B, 3H, C)
+        w_v, b_v = self.cross_attn.in_proj_weight.chunk(3)[2], self.cross_attn.in_proj_bias.chunk(3)[2]
+        by_head = w_v.unflatten(0, (HEADS, -1))  # (H, c, C)
+        values = torch.einsum("bqhd,hcd->bqhc", blended.unflatten(1, (-1, HEADS)), by_head).flatten(2) + b_v
+        x = self.norm1(vectors + self.cross_attn.out_proj(values))
         return self.norm2(x + self.ffn(x)), weights.mean(2)
 
 
@@ -77,24 +85,25 @@ class SelectiveInteraction(Selector):
     def look(self, evidence: dict[str, Evidence]) -> dict[str, Evidence]:
         """Products with the own global, and how much the other globals look at each patch."""
         vectors = torch.stack([evidence[m].global_vector for m in MODALITIES], dim=1)  # (B, 3, C)
-        inter = self.token_selection(vectors, torch.cat([evidence[m].patches for m in MODALITIES], dim=1))
-        looks = inter.unflatten(-1, (len(MODALITIES), -1))  # (B, query, keys' modality, N)
+        rows = torch.cat([evidence[m].patches for m in MODALITIES], dim=1)  # (B, 3N, C)
+        looks = self.token_selection(vectors, rows).unflatten(-1, (len(MODALITIES), -1))  # (B, query, keys of, N)
+        common = {"vectors": vectors, "rows": rows, "logits": self.modal_interactive.look(vectors, rows)}
         found = {}
         for i, m in enumerate(MODALITIES):
             e = evidence[m]
             product = (e.patches @ e.global_vector.unsqueeze(-1)).squeeze(-1) * e.patches.shape[-1] ** -0.5
             cross = {str(o): looks[:, MODALITIES.index(o), i] for o in m.others}
-            found[str(m)] = replace(e, self_norm=product, cross_norm=cross, own={"looks": looks[:, i].flatten(1)})
+            own = {"looks": looks[:, i].flatten(1)} | ({} if i else common)  # what all share stands with the first
+            found[str(m)] = replace(e, self_norm=product, cross_norm=cross, own=own)
         return found
 
     def choose(self, evidence: Mapping[str, Evidence], settings: Settings) -> dict[str, Trace]:
         """Mark, unite, and let the globals look at what is left."""
         masks, groups = self._masks(evidence, settings)
-        rows = torch.cat([evidence[m].patches * masks[m].unsqueeze(-1) for m in MODALITIES], dim=1)
-        vectors = torch.stack([evidence[m].global_vector for m in MODALITIES], dim=1)
-        result, attention = self.modal_interactive(vectors, rows)
-        lost = torch.cat([~masks[m] for m in MODALITIES], dim=1).to(attention.dtype)
-        leak = (attention * lost.unsqueeze(1)).sum(-1)  # (B, 3)
+        every = torch.cat([masks[m] for m in MODALITIES], dim=1)  # (B, 3N)
+        first = evidence[MODALITIES[0]].own
+        result, attention = self.modal_interactive(first["vectors"], first["rows"], every, first["logits"])
+        leak = (attention * ~every.unsqueeze(1)).sum(-1)  # (B, 3)
         seen = attention.mean(1).unflatten(-1, (len(MODALITIES), -1))  # (B, 3, N)
         return {
             m: trace_of(
@@ -129,9 +138,9 @@ class SelectiveInteraction(Selector):
         times, i = len(keep), list(MODALITIES).index(modality)  # type: ignore[arg-type]
         masks = {m: mask.expand(times, -1) for m, mask in masks.items()}
         masks[modality] = torch.zeros_like(masks[modality]).scatter(1, keep, True)
-        rows = torch.cat([evidence[m].patches * masks[m].unsqueeze(-1) for m in MODALITIES], dim=1)
-        vectors = torch.stack([evidence[m].global_vector for m in MODALITIES], dim=1).expand(times, -1, -1)
-        return self.modal_interactive(vectors, rows)[0][:, i]
+        every = torch.cat([masks[m] for m in MODALITIES], dim=1)
+        first = {k: t.expand(times, *t.shape[1:]) for k, t in evidence[MODALITIES[0]].own.items()}
+        return self.modal_interactive(first["vectors"], first["rows"], every, first["logits"])[0][:, i]
 
 
 def _best(scores: Tensor, k: int) -> Tensor:
