@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdtps.support.errors import SettingsError
 from sdtps.variants import DEFAULT_VARIANT, VARIANTS, Variant, get_variant
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+Payload = dict[str, Any]  # what travels as JSON
 
 
 class Modality(StrEnum):
@@ -87,22 +89,29 @@ class Settings:
         self._check_knobs(get_variant(self.variant))
         for name in ("sparse_ratio", "aggr_ratio"):
             if not 0.0 < getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} must lie above 0 and at most at 1, not at {getattr(self, name)}.")
+                text = "{name} must lie above 0 and at most at 1, not at {value}."
+                raise SettingsError("settings.ratio", text, name=name, value=getattr(self, name))
         if not 0.0 <= self.beta <= 0.5:
-            raise ValueError(f"beta must lie between 0 and 0.5, not at {self.beta}.")
+            raise SettingsError("settings.beta", "beta must lie between 0 and 0.5, not at {value}.", value=self.beta)
         if not (self.tau > 0.0 and math.isfinite(self.tau)):
-            raise ValueError(f"tau must be a number above 0, not {self.tau}.")
+            raise SettingsError("settings.tau", "tau must be a number above 0, not {value}.", value=self.tau)
         if not 1 <= self.draws <= 100_000:
-            raise ValueError(f"draws must lie between 1 and 100000, not at {self.draws}.")
+            raise SettingsError(
+                "settings.draws", "draws must lie between 1 and 100000, not at {value}.", value=self.draws
+            )
 
     def _check_knobs(self, variant: Variant) -> None:
         own = {}
         for name, value in sorted(self.knobs.items()):
             knob = variant.knob(name)
             if knob is None and not any(v.knob(name) for v in VARIANTS.values()):
-                raise ValueError(f"The variant {variant.name} has no {name}.")
+                text = "The variant {variant} has no {name}."
+                raise SettingsError("settings.no_knob", text, variant=variant.name, name=name)
             if knob is not None and not knob.low <= value <= knob.high:
-                raise ValueError(f"{name} must lie between {knob.low:g} and {knob.high:g}, not at {value}.")
+                text = "{name} must lie between {low} and {high}, not at {value}."
+                raise SettingsError(
+                    "settings.knob", text, name=name, low=f"{knob.low:g}", high=f"{knob.high:g}", value=value
+                )
             if knob is not None:  # what another selector reads stays behind when the variant is changed
                 own[name] = float(value)
         object.__setattr__(self, "knobs", MappingProxyType(own))
@@ -332,6 +341,7 @@ class Analysis:
         feature: (D,) the re-identification test feature, not normalised; `weights.facts["feature"]` names its parts.
         weights: report on the weights.
         notes: plain sentences on what was not done as asked (clamped, scaled, missing).
+        camera: label of the camera embedding that was used; None where none was.
         fusion: what the fusion behind the selection says: expert weights, gates, attention; empty without one.
     """
 
@@ -341,6 +351,7 @@ class Analysis:
     feature: FloatArray
     weights: WeightsReport
     notes: tuple[str, ...] = field(default=())
+    camera: int | None = None
     fusion: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

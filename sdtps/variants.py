@@ -8,6 +8,8 @@ settings can be checked before any network is built.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sdtps.support.errors import SettingsError
+
 
 class Score(StrEnum):
     """How the patch score is put together."""
@@ -244,13 +246,15 @@ SDTPS_VARIANTS = tuple(name for name, v in VARIANTS.items() if v.selector == "sd
 def register_variant(variant: Variant) -> None:
     """Add a further selector's name; a name that is taken is refused."""
     if variant.name in VARIANTS:
-        raise ValueError(f"There is a variant {variant.name!r} already; choose another name.")
+        text = "There is a variant {name!r} already; choose another name."
+        raise SettingsError("settings.variant_taken", text, name=variant.name)
     VARIANTS[variant.name] = variant
 
 
 def get_variant(name: str) -> Variant:
-    """The variant of that name, or a ValueError that lists the names."""
+    """The variant of that name, or a sentence that lists the names."""
     try:
         return VARIANTS[name]
     except KeyError:
-        raise ValueError(f"There is no variant {name!r}; choose one of {', '.join(VARIANTS)}.") from None
+        text = "There is no variant {name!r}; choose one of {names}."
+        raise SettingsError("settings.variant", text, name=name, names=", ".join(VARIANTS)) from None

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 
 from sdtps.algorithm.scoring import at_least_fp32, cosine_attention, min_max_norm
 from sdtps.algorithm.trace import Evidence, Trace
+from sdtps.support.errors import SettingsError
 from sdtps.support.messages import Message
 from sdtps.types import MODALITIES, Modality, Settings
-from sdtps.variants import Variant, get_variant, register_variant
+from sdtps.variants import VARIANTS, Variant, register_variant
 
 Tokens = Mapping[str, Tensor]
 
@@ -121,15 +122,9 @@ SELECTORS: dict[str, type[Selector]] = {}
 def register(selector: type[Selector]) -> type[Selector]:
     """Make a selector known by the name of its variant; usable as a decorator."""
     if selector.variant.name in SELECTORS:
-        raise ValueError(f"There is a selector {selector.variant.name!r} already; choose another name.")
-    if getattr(selector.variant, "name", None) is not None and not _known(selector.variant):
+        text = "There is a selector {name!r} already; choose another name."
+        raise SettingsError("selector.taken", text, name=selector.variant.name)
+    if VARIANTS.get(selector.variant.name) is not selector.variant:
         register_variant(selector.variant)
     SELECTORS[selector.variant.name] = selector
     return selector
-
-
-def _known(variant: Variant) -> bool:
-    try:
-        return get_variant(variant.name) is variant
-    except ValueError:
-        return False

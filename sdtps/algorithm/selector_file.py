@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from sdtps.algorithm.selector import SELECTORS, Selector
+from sdtps.support.errors import SettingsError
 
 
 def load_selector(path: str | os.PathLike[str]) -> list[type[Selector]]:
@@ -14,11 +15,11 @@ def load_selector(path: str | os.PathLike[str]) -> list[type[Selector]]:
         path: a Python file whose classes are decorated with `sdtps.algorithm.selector.register`.
 
     Raises:
-        ValueError: a file that is not there, cannot be run, or registers nothing.
+        SettingsError: a file that is not there, cannot be run, or registers nothing.
     """
     file = Path(path)
     if not file.is_file() or file.suffix != ".py":
-        raise ValueError(f"There is no Python file {file.name!r}; check the path.")
+        raise SettingsError("selector.file", "There is no Python file {name!r}; check the path.", name=file.name)
     before = set(SELECTORS)
     spec = importlib.util.spec_from_file_location(f"sdtps_selector_{file.stem}", file)
     assert spec is not None
@@ -27,9 +28,11 @@ def load_selector(path: str | os.PathLike[str]) -> list[type[Selector]]:
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # whatever a user's file raises
+        text = "{name!r} could not be run ({line}); correct it and try again."
         line = f"{type(error).__name__}: {error}"
-        raise ValueError(f"{file.name!r} could not be run ({line}); correct it and try again.") from error
+        raise SettingsError("selector.run", text, name=file.name, line=line) from error
     found = [SELECTORS[name] for name in SELECTORS if name not in before]
     if not found:
-        raise ValueError(f"{file.name!r} registers no selector; decorate its class with @register.")
+        text = "{name!r} registers no selector; decorate its class with @register."
+        raise SettingsError("selector.none", text, name=file.name)
     return found

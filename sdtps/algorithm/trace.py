@@ -51,9 +51,9 @@ class Evidence:
     @property
     def bytes(self) -> int:
         """Memory of its tensors."""
-        sizes: list[int] = []
-        self.map(lambda tensor: (sizes.append(tensor.nbytes), tensor)[1])
-        return sum(sizes)
+        maps = [self.raw_self, self.self_norm, *self.raw_cross.values(), *self.cross_norm.values()]
+        branches = [t for b in self.branches for t in (b.predictor, b.logits) if t is not None]
+        return sum(t.nbytes for t in (self.patches, self.global_vector, *maps, *branches, *self.own.values()))
 
 
 @dataclass(frozen=True)

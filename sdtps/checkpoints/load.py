@@ -22,7 +22,8 @@ from sdtps.checkpoints.report import absent_parts, compare, facts_of, group_coun
 from sdtps.checkpoints.salvage import salvage
 from sdtps.models.reid import LoadedModel, ModelConfig, ReidModel, build_model, pick_device
 from sdtps.resources import CHECKPOINTS, EMBEDDED
-from sdtps.support.messages import CheckpointError, Message, plain
+from sdtps.support.errors import CheckpointError
+from sdtps.support.messages import Message, plain
 from sdtps.types import WeightsReport
 
 TIMM = "timm:"
@@ -36,13 +37,13 @@ class WeightsSource:
 
     Attributes:
         path: see `load_model`; the embedded model by default.
-        size, config, insist: see `load_model`.
+        size, config, force: see `load_model`.
     """
 
     path: str | os.PathLike[str] = EMBEDDED
     size: tuple[int, int] | None = None
     config: str | os.PathLike[str] | None = None
-    insist: bool = False
+    force: bool = False
 
     @property
     def name(self) -> str:
@@ -55,7 +56,7 @@ class WeightsSource:
 
     def load(self, device: str = "auto") -> LoadedModel:
         """Load it."""
-        return load_model(self.path, device, size=self.size, config=self.config, insist=self.insist)
+        return load_model(self.path, device, size=self.size, config=self.config, force=self.force)
 
 
 class MismatchError(CheckpointError):
@@ -119,7 +120,7 @@ def load_checkpoint(
     *,
     size: tuple[int, int] | None = None,
     config: str | os.PathLike[str] | None = None,
-    insist: bool = False,
+    force: bool = False,
     limit: int = MAX_BYTES,
 ) -> tuple[ReidModel, WeightsReport]:
     """A model and the report on its weights; see `load_model`.
@@ -152,7 +153,7 @@ def load_checkpoint(
             name=file.name,
             tensor=f"a tensor ({type(error).__name__})",
         ) from None
-    if mismatches and not insist:
+    if mismatches and not force:
         raise MismatchError(report, mismatches)
     return net, report
 
@@ -265,6 +266,7 @@ def load_model(
     *,
     size: tuple[int, int] | None = None,
     config: str | os.PathLike[str] | None = None,
+    force: bool = False,
     insist: bool = False,
 ) -> LoadedModel:
     """Load weights for `analyse`: a DeMo, CLIP, timm ViT or own checkpoint, told apart by its content.
@@ -274,10 +276,11 @@ def load_model(
         device: `auto`, or a torch device name.
         size: (height, width) of the pictures, where a checkpoint leaves it open whether they are upright.
         config: the YAML file of a DeMo training, for its ratios and beta.
-        insist: load a file that fits only in part; what it lacks stays random, and the report says so.
+        force: load a file that fits only in part; what it lacks stays random, and the report says so.
+        insist: another name of `force`.
     """
     source = EMBEDDED if path is None else path
-    return ready(*load_checkpoint(source, size=size, config=config, insist=insist), device)
+    return ready(*load_checkpoint(source, size=size, config=config, force=force or insist), device)
 
 
 def random_model(config: ModelConfig, seed: int = 0, device: str = "auto") -> LoadedModel:

@@ -114,6 +114,7 @@ def facts_of(net: ReidModel) -> dict[str, Any]:
         "direct": config.direct,
         "variant": config.variant,
         "feature": list(net.parts),
+        "reading": config.reading[:16],
     }
 
 

@@ -11,7 +11,8 @@ from sdtps.checkpoints.families.plan import Plan
 from sdtps.checkpoints.report import group_of
 from sdtps.models.feature import FusionConfig
 from sdtps.models.reid import ModelConfig
-from sdtps.support.messages import CheckpointError, Message
+from sdtps.support.errors import CheckpointError
+from sdtps.support.messages import Message
 from sdtps.variants import DEFAULT_VARIANT, get_variant
 
 OF_FUSION = ("moe", "dgaf", "frca")

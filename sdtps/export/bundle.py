@@ -17,12 +17,13 @@ from PIL import Image
 from sdtps.export import figure
 from sdtps.export import serialise as records
 from sdtps.export.figure.style import FigureOptions
+from sdtps.images.encode import Pixels
 from sdtps.images.read import Prepared, read_picture
-from sdtps.panels import Pixels
-from sdtps.support.messages import InputError, plain
+from sdtps.support.errors import InputError
+from sdtps.support.messages import plain
 from sdtps.types import MODALITIES, Analysis
 
-SCHEMA = 1
+SCHEMA = 2  # 2 holds the camera
 KIND = "sdtps-lens-bundle"
 MANIFEST, MAPS, README = "manifest.json", "maps.npz", "README.txt"
 FIGURES = ("figure.pdf", "figure.png")

@@ -29,14 +29,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps.panels import as_note
-from sdtps.support.messages import InputError, Message, plain
+from sdtps.support.errors import InputError
+from sdtps.support.messages import Message, as_note, plain
 from sdtps.types import MODALITIES, Analysis, Grid, ModalityTrace, Settings, WeightsGroup, WeightsReport
 
 Arrays = dict[str, NDArray[Any]]
 Facts = dict[str, Any]
 
 MAX_ARRAYS = 256
+MAX_CAMERAS = 10_000
 MAX_ARRAY_BYTES = 64 * 2**20
 NPY_HEADER = 2**14
 FIELDS = tuple(f.name for f in fields(ModalityTrace) if f.name != "missing")
@@ -62,6 +63,7 @@ def facts_of(analysis: Analysis) -> Facts:
         "grid": {"rows": analysis.grid.rows, "cols": analysis.grid.cols},
         "settings": analysis.settings.as_dict(),
         "weights": weights_facts(analysis.weights),
+        "camera": analysis.camera,
         "missing": [m for m, trace in analysis.traces.items() if trace.missing],
         "notes": [as_note(n) for n in analysis.notes],
     }
@@ -91,6 +93,7 @@ def analysis_from(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) 
         feature=arrays["feature"],
         weights=_report(facts["weights"]),
         notes=tuple(_note(n) for n in facts["notes"]),
+        camera=_camera(facts.get("camera")),  # the first bundles did not hold it
     )
     for trace in analysis.traces.values():
         _check(trace, grid.patches)
@@ -186,6 +189,12 @@ def _report(values: Mapping[str, Any]) -> WeightsReport:
     if not all(isinstance(t, str) for t in texts) or not isinstance(report.loaded, int):
         raise ValueError("weights")
     return report
+
+
+def _camera(label: Any) -> int | None:
+    if label is not None and (not isinstance(label, int) or isinstance(label, bool) or not 0 <= label < MAX_CAMERAS):
+        raise ValueError("camera")
+    return label
 
 
 def _group(values: Mapping[str, Any]) -> WeightsGroup:

@@ -23,7 +23,8 @@ from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
 from sdtps.images import decode as px
-from sdtps.support.messages import InputError, Message
+from sdtps.support.errors import InputError
+from sdtps.support.messages import Message
 from sdtps.types import MODALITIES
 
 MAX_BYTES = 20 * 1024 * 1024

@@ -1,6 +1,6 @@
 """The whole report on one triplet: does the selection hold on to what matters, and does it beat chance?"""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,20 +8,17 @@ import numpy as np
 import torch
 
 from sdtps.images.foreground import precision, recall
-from sdtps.images.read import Prepared
 from sdtps.metrics.overlap import Overlap, cross_modal_overlap
 from sdtps.metrics.provenance import cut_margins, effective_number, norm_outliers
 from sdtps.metrics.removal import Removal, measure_removal, random_orders, set_sizes
 from sdtps.metrics.stability import Stability, disturbances, measure_stability
-from sdtps.models.reid import LoadedModel
-from sdtps.pipeline import decide, encode, evidence_of
+from sdtps.pipeline import OpenSet
+from sdtps.support.progress import Progress
 from sdtps.support.threads import one_thread
 from sdtps.types import MODALITIES, Analysis, BoolArray, ModalityTrace, Settings
-from sdtps.variants import get_variant
 
 NAN = float("nan")
 ORDERS = 200
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -89,12 +86,10 @@ class Faithfulness:
 
 
 def measure_faithfulness(
-    model: LoadedModel,
-    prepared: Prepared,
+    opened: OpenSet,
     settings: Settings | None = None,
     *,
     person: BoolArray | None = None,
-    camera: int | None = None,
     orders: int = ORDERS,
     seed: int = 0,
     progress: Progress | None = None,
@@ -102,21 +97,17 @@ def measure_faithfulness(
     """Everything in `Faithfulness`, for one triplet.
 
     Args:
-        model: loaded weights.
-        prepared: the triplet at the model's size.
-        settings: ratios, beta and variant.
+        opened: the image set.
+        settings: ratios, beta and variant; those of the training by default.
         person: (N,) True on the person's patches, where a mask is known.
-        camera: camera label, for models with a camera embedding.
         orders: random orders behind each band.
         seed: of the random orders and the noise.
         progress: called with (done, total); may raise to stop.
     """
-    settings = settings or Settings()
-    missing = frozenset(m for m in MODALITIES if prepared.pixels[m] is None)
-    given = [m for m in MODALITIES if m not in missing]
-    encoding = encode(model, prepared, camera)
-    analysis = decide(model, encoding, settings, missing=missing)
-    evidence = evidence_of(model, encoding, get_variant(settings.variant))
+    settings = settings or opened.model.settings
+    given = [m for m in MODALITIES if m not in opened.missing]
+    analysis = opened.analyse(settings)
+    evidence = opened.evidence(settings.variant)
     n, kept = analysis.grid.patches, analysis[given[0]].kept
     steps = _Steps(progress, len(given) * len(set_sizes(n, kept, n - kept)) + len(disturbances()))
     randoms = random_orders(n, orders, seed)
@@ -125,7 +116,7 @@ def measure_faithfulness(
         order = np.concatenate([analysis[m].keep, analysis[m].drop])
         with one_thread(), torch.inference_mode():
             removal[str(m)] = measure_removal(
-                model.net.sdtps, evidence[m], settings, order, kept, randoms, person, steps
+                opened.model.net.sdtps, evidence[m], settings, order, kept, randoms, person, steps
             )
     return Faithfulness(
         settings,
@@ -133,7 +124,7 @@ def measure_faithfulness(
         removal,
         selection_facts(analysis, person),
         cross_modal_overlap(analysis),
-        measure_stability(model, prepared, analysis, camera, seed, steps),
+        measure_stability(opened, analysis, seed, steps),
     )
 
 

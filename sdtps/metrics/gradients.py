@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.algorithm.selection import gumbel_noise, soft_decision, straight_through
 from sdtps.algorithm.trace import Trace
-from sdtps.models.reid import Encoded, LoadedModel
-from sdtps.pipeline import Encoding
+from sdtps.models.reid import Encoded
+from sdtps.pipeline import OpenSet
 from sdtps.support.messages import Message
 from sdtps.support.threads import one_thread
 from sdtps.types import MODALITIES, FloatArray, Settings
@@ -135,7 +135,7 @@ class Gradients:
         return {"flows": [f.as_dict() for f in self.flows], "noise": None if self.noise is None else asdict(self.noise)}
 
 
-def triplet_gradients(model: LoadedModel, encoding: Encoding, settings: Settings, seed: int = 0) -> Gradients:
+def triplet_gradients(opened: OpenSet, settings: Settings, seed: int = 0) -> Gradients:
     """The gradients of one training step on this triplet, with the model's own weights.
 
     The loss is 0.25 times label-smoothed cross-entropy (0.1) of identity 0 among 171, by a bias-free classifier with
@@ -143,14 +143,13 @@ def triplet_gradients(model: LoadedModel, encoding: Encoding, settings: Settings
     identity loss at the start of training. Scaling stands in for its batch norm, which one triplet cannot feed.
 
     Args:
-        model: loaded weights.
-        encoding: the triplet after the backbone.
+        opened: the image set.
         settings: ratios, beta and tau (for the noise facts); the variant is each route's own.
         seed: of the classifier and the noise.
     """
     # Outside inference mode: tensors made inside cannot take part in a backward pass.
-    tokens = Encoded(*({m: t.clone() for m, t in part.items()} for part in encoding.encoded))
-    module = deepcopy(model.net.sdtps).cpu().requires_grad_()
+    tokens = Encoded(*({m: t.clone() for m, t in part.items()} for part in opened.encode().encoded))
+    module = deepcopy(opened.model.net.sdtps).cpu().requires_grad_()
     module.sparse_ratio, module.aggr_ratio, module.beta = settings.sparse_ratio, settings.aggr_ratio, settings.beta
     width = 3 * next(iter(tokens.global_vectors.values())).shape[-1]
     head = torch.randn(width, IDENTITIES, generator=torch.Generator().manual_seed(seed)) * HEAD_STD

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from sdtps.images.foreground import precision
 from sdtps.metrics.compare import cosine
 from sdtps.metrics.overlap import overlap
-from sdtps.models.reid import LoadedModel
-from sdtps.pipeline import Encoding, decide
+from sdtps.pipeline import OpenSet
 from sdtps.types import MODALITIES, BoolArray, IntArray, Settings
 
 SWEPT = ("sparse_ratio", "aggr_ratio", "beta", "tau")
@@ -52,39 +51,35 @@ class Sweep:
 
 
 def sweep(
-    model: LoadedModel,
-    encoding: Encoding,
+    opened: OpenSet,
     settings: Settings,
     name: str,
     values: Sequence[float] | Values,
     *,
     person: BoolArray | None = None,
-    missing: frozenset[str] = frozenset(),
     progress: Callable[[int, int], None] | None = None,
 ) -> Sweep:
     """Decide anew at every value of one slider.
 
     Args:
-        model: loaded weights.
-        encoding: the triplet after the backbone.
+        opened: the image set; missing modalities get no curves.
         settings: where everything else stays.
         name: one of `SWEPT`.
         values: the slider's values.
         person: (N,) True on the person's patches, where a mask is known.
-        missing: modalities that were not given; they get no curves.
         progress: called with (done, total); may raise to stop.
     """
     if name not in SWEPT:
         raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(SWEPT)}.")
     # The draws behind the selection frequency are no part of a sweep, and most of its cost.
     settings = replace(settings, draws=1)
-    now = decide(model, encoding, settings)
+    now = opened.analyse(settings)
     found = []
     for i, value in enumerate(values):
         if progress is not None:
             progress(i, len(values))
-        found.append(decide(model, encoding, Settings(**(settings.as_dict() | {name: float(value)}))))
-    given = [str(m) for m in MODALITIES if m not in missing]
+        found.append(opened.analyse(Settings(**(settings.as_dict() | {name: float(value)}))))
+    given = [str(m) for m in MODALITIES if m not in opened.missing]
     overlaps = {m: [overlap(now[m].keep, a[m].keep, now.grid.patches) for a in found] for m in given}
     weights = [a[MODALITIES[0]].aggregation_weights for a in found]
     return Sweep(

@@ -1,9 +1,10 @@
 """Backbone + SDTPS + re-identification heads, in the layout of the DeMo family."""
 
+import hashlib
+import json
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import torch
@@ -56,6 +57,16 @@ class ModelConfig:
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return asdict(self)
+
+    @property
+    def reading(self) -> str:
+        """Hash of everything besides a file's tensors that decides the numbers: one file can be read in several ways.
+
+        What has its default value does not count, so that a further field changes no hash of today.
+        """
+        defaults = {f.name: f.default for f in fields(self)}
+        told = {name: value for name, value in self.as_dict().items() if value != defaults[name]}
+        return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ModelConfig":
@@ -249,24 +260,29 @@ class LoadedModel:
         net: the model.
         weights: where its weights come from.
         device: where it runs.
+        identity: what every cache keys by: the file's hash, how it was read, and the kind of device, because half
+            precision on a GPU gives other last digits. It stays the same when the report is made anonymous.
         lock: held around the backbone; the cheap half needs none.
     """
 
     net: ReidModel
     weights: WeightsReport
     device: torch.device
+    identity: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """What else than the file decides the tokens: the same file can be read with another grid or mean."""
-        return repr(sorted(self.net.config.as_dict().items()))
+    def __post_init__(self) -> None:
+        if not self.identity:
+            parts = (self.weights.sha256, self.net.config.reading, self.device.type)
+            object.__setattr__(self, "identity", hashlib.sha256("\n".join(parts).encode()).hexdigest())
 
     @property
     def settings(self) -> Settings:
         """What the weights were trained with, as far as it is known; the defaults for the rest."""
         known: dict[str, Any] = dict(self.weights.settings)
-        return Settings(**known, variant=self.net.config.variant)
+        own = self.net.sdtps
+        knobs = {k.name: own.trained_knobs.get(k.name, k.default) for k in own.variant.knobs}
+        return Settings(**known, variant=self.net.config.variant, knobs=knobs)
 
     def autocast(self) -> torch.autocast:
         """fp16 for the backbone on CUDA, nothing elsewhere."""

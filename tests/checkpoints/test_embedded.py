@@ -9,12 +9,11 @@ from PIL import Image
 
 import sdtps
 from sdtps.images.masks import patch_share, people_patches
-from sdtps.images.read import prepare, read_triplet
+from sdtps.images.read import read_triplet
 from sdtps.metrics import auc, correlation, precision
 from sdtps.metrics.removal import measure_removal, random_orders
-from sdtps.pipeline import decide, encode, evidence_of
+from sdtps.pipeline import OpenSet
 from sdtps.resources import CHECKPOINTS, EMBEDDED, PROJECT
-from sdtps.variants import get_variant
 
 EXAMPLES = PROJECT / "assets" / "examples"
 NAMES = [e["name"] for e in json.loads((EXAMPLES / "examples.json").read_text(encoding="utf-8"))]
@@ -94,9 +93,8 @@ def test_the_selection_beats_chance_where_it_should(model):
     insertion, deletion = [], []
     for name in NAMES:
         triplet = read_triplet(*(EXAMPLES / name / f"{m}.png" for m in ("rgb", "nir", "tir")))
-        encoding = encode(model, prepare(triplet, model.net.backbone.input_size))
-        analysis = decide(model, encoding, settings)
-        evidence = evidence_of(model, encoding, get_variant(settings.variant))
+        opened = OpenSet.of(model, triplet)
+        analysis, evidence = opened.analyse(settings), opened.evidence(settings.variant)
         people = people_patches(EXAMPLES / name / "mask.png", model.net.backbone.input_size, analysis.grid)
         for m in ("rgb", "nir", "tir"):
             order = np.concatenate([analysis[m].keep, analysis[m].drop])

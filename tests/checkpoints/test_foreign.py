@@ -29,12 +29,12 @@ def test_a_file_that_fits_in_part_is_refused_by_name_unless_one_insists(tmp_path
     assert "sdtps.nir_aggr.weight.1.weight is missing" in sentence
     assert "rgb_reduce.1.weight is 32x60, not 32x64" in sentence
     assert sentence.endswith("and 1 more. Insist with --force if you must.")
-    model = sdtps.load_model(path, "cpu", insist=True)
+    model = sdtps.load_model(path, "cpu", force=True)
     assert len(model.weights.missing) == 3
     assert model.weights.unexpected == ("BACKBONE.base.stranger",)
     assert model.weights.absent == ("predictor", "aggregation")
     assert not model.weights.complete
-    again = sdtps.load_model(path, "cpu", insist=True)
+    again = sdtps.load_model(path, "cpu", force=True)
     a, b = (sdtps.analyse(m, *photos.values())["rgb"].score for m in (model, again))
     assert np.array_equal(a, b)
 

@@ -23,7 +23,7 @@ from sdtps.export import serialise as records
 from sdtps.export.batch import ResultFolder, Task, items_of, run_local, write_summary
 from sdtps.export.batch.run import overlapped
 from sdtps.resources import PROJECT
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
 from sdtps.training.synth import write_rgbnt201
 from tests.conftest import tiny_vit_config
 
@@ -98,7 +98,7 @@ def test_contact_sheet_shows_every_triplet(finished):
 
 def test_a_second_run_computes_nothing_and_changes_nothing(data, weights, finished, monkeypatch):
     before = files(finished)
-    monkeypatch.setattr("sdtps.export.batch.work.encode_many", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr("sdtps.export.batch.work.encode_together", lambda *_: pytest.fail("computed again"))
     assert main(command(data, weights, finished)) == 0
     assert files(finished) == before
 

@@ -13,7 +13,7 @@ from sdtps.export import bundle
 from sdtps.export import serialise as records
 from sdtps.export.figure import FigureOptions
 from sdtps.images.read import prepare, read_triplet
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
 
 QUICK = FigureOptions(columns=("input", "kept"))
 
@@ -90,8 +90,8 @@ def test_contents_are_documented(packed):
 
 
 def test_a_newer_schema_says_so(packed):
-    with pytest.raises(InputError, match=r"newer version \(schema 2, this one reads up to 1\); update"):
-        bundle.read_bundle(manifest_with(packed, schema=2))
+    with pytest.raises(InputError, match=r"newer version \(schema 3, this one reads up to 2\); update"):
+        bundle.read_bundle(manifest_with(packed, schema=3))
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"not a zip at all"])

@@ -6,7 +6,6 @@ import sdtps
 from sdtps.algorithm.selection import kept_count
 from sdtps.algorithm.trace import Branch, Evidence
 from sdtps.metrics.removal import compare_curve, measure_removal, percentile, random_orders, set_sizes
-from sdtps.pipeline import evidence_of
 from sdtps.variants import VARIANTS, get_variant
 from tests.algorithm import reference
 from tests.conftest import random_tokens, shaken_module
@@ -99,8 +98,8 @@ def test_where_background_is_nothing_both_targets_agree():
     assert found["whole"].insertion.cosine == pytest.approx(found["person"].insertion.cosine, abs=1e-6)
 
 
-def test_a_random_order_lies_inside_the_band_95_percent_of_the_time(tiny_model, encoding):
-    evidence = evidence_of(tiny_model, encoding, get_variant("final"))["rgb"]
+def test_a_random_order_lies_inside_the_band_95_percent_of_the_time(tiny_model, opened):
+    evidence = opened.evidence("final")["rgb"]
     settings = sdtps.Settings()
     randoms = random_orders(128, 400, 0)
     module = tiny_model.net.sdtps
@@ -125,8 +124,8 @@ def measure_area(module, evidence, settings, orders):
     return np.trapezoid(np.stack(rows, 1), np.concatenate([[0], sizes]) / 128, axis=1)
 
 
-def test_ends_of_the_curves(tiny_model, encoding):
-    evidence = evidence_of(tiny_model, encoding, get_variant("final"))["tir"]
+def test_ends_of_the_curves(tiny_model, opened):
+    evidence = opened.evidence("final")["tir"]
     order = random_orders(128, 1, 5)[0]
     found = measure_removal(tiny_model.net.sdtps, evidence, sdtps.Settings(), order, 64, random_orders(128, 10, 0))[
         "whole"
@@ -140,8 +139,8 @@ def test_ends_of_the_curves(tiny_model, encoding):
 
 
 @pytest.mark.parametrize(("kept", "dropped"), [(128, False), (1, True)])
-def test_all_kept_and_one_kept(tiny_model, encoding, kept, dropped):
-    evidence = evidence_of(tiny_model, encoding, get_variant("final"))["rgb"]
+def test_all_kept_and_one_kept(tiny_model, opened, kept, dropped):
+    evidence = opened.evidence("final")["rgb"]
     settings = sdtps.Settings(sparse_ratio=kept / 128)
     assert kept_count(128, settings.sparse_ratio) == kept
     found = measure_removal(tiny_model.net.sdtps, evidence, settings, np.arange(128), kept, random_orders(128, 5, 0))[
@@ -152,8 +151,8 @@ def test_all_kept_and_one_kept(tiny_model, encoding, kept, dropped):
         assert found.kept == pytest.approx(1.0)
 
 
-def test_a_mask_without_the_person_leaves_one_target(tiny_model, encoding):
-    evidence = evidence_of(tiny_model, encoding, get_variant("final"))["rgb"]
+def test_a_mask_without_the_person_leaves_one_target(tiny_model, opened):
+    evidence = opened.evidence("final")["rgb"]
     found = measure_removal(
         tiny_model.net.sdtps,
         evidence,

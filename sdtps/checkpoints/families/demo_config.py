@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from sdtps.support.messages import CheckpointError
+from sdtps.support.errors import CheckpointError
 from sdtps.variants import VARIANTS
 
 MAX_BYTES = 128 * 1024  # DeMo's own files have 3 KB

@@ -10,7 +10,8 @@ from sdtps.checkpoints.families.demo_config import DemoConfig
 from sdtps.checkpoints.families.grid_guess import PERSON, VEHICLE, grid_of_table, possible_grids
 from sdtps.checkpoints.families.vit import Body
 from sdtps.models.reid import ModelConfig
-from sdtps.support.messages import CheckpointError, Message
+from sdtps.support.errors import CheckpointError
+from sdtps.support.messages import Message
 from sdtps.types import Grid
 
 NAMES = {"rgbnt201": PERSON, "rgbnt100": VEHICLE, "msvr310": VEHICLE, "wmveid": VEHICLE, "msvwild": VEHICLE}

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from sdtps.algorithm.aggregation import aggregated_count
-from sdtps.support.messages import CheckpointError, Message
+from sdtps.support.errors import CheckpointError
+from sdtps.support.messages import Message
 
 # Sparse and aggregation ratio, most often published first: logged runs, notes and configurations of the public fork.
 PUBLISHED = ((0.7, 0.5), (0.5, 0.4), (0.6, 0.4), (0.6, 0.5), (0.8, 0.5), (0.75, 0.5), (0.9, 0.5), (0.5, 0.5),

@@ -18,7 +18,8 @@ from sdtps.checkpoints.families.signal import SIGNAL_BASE, signal_plan
 from sdtps.checkpoints.families.vit import MAX_DEPTH, Body, clip_body, vit_body
 from sdtps.checkpoints.readers.state_files import StateFile
 from sdtps.models.reid import ModelConfig
-from sdtps.support.messages import CheckpointError, Message
+from sdtps.support.errors import CheckpointError
+from sdtps.support.messages import Message
 from sdtps.types import Grid, Settings
 
 FORMAT = "sdtps-lens/1"

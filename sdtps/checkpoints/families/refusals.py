@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from sdtps.checkpoints.families.editions import Edition
-from sdtps.support.messages import CheckpointError, Message
+from sdtps.support.errors import CheckpointError
+from sdtps.support.messages import Message
 
 BEFORE = (
     (r"(rgb|nir|tir)_sacr\.", "SACR (one per modality)"),

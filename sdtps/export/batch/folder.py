@@ -9,8 +9,8 @@ from typing import Any
 from sdtps.export import serialise as records
 from sdtps.export.batch.work import Item, Result, Row, Task, row_path
 from sdtps.export.bundle import versions
+from sdtps.support.errors import InputError
 from sdtps.support.files import PARTIAL, write_whole
-from sdtps.support.messages import InputError
 from sdtps.types import Grid, WeightsReport
 
 SCHEMA = 1

@@ -6,8 +6,9 @@ import numpy as np
 from PIL import Image
 
 from sdtps.export.figure.cells import DIM, DIM_ALPHA, colours_of
+from sdtps.export.payload import colour_table
 from sdtps.images.decode import FILL
-from sdtps.panels import Pixels, colour_table
+from sdtps.images.encode import Pixels
 from sdtps.types import Analysis, BoolArray, Grid
 
 OPACITY = 0.65

@@ -11,12 +11,13 @@ from urllib.parse import quote
 
 import numpy as np
 
-from sdtps import panels
+from sdtps.export import payload
 from sdtps.export import serialise as records
 from sdtps.export.batch.folder import ResultFolder
 from sdtps.export.batch.overlay import spread
 from sdtps.export.batch.work import Item, Row
 from sdtps.export.figure.cells import colours_of
+from sdtps.images.encode import photo_url
 from sdtps.types import MODALITIES, FloatArray, Grid
 
 MAP_SIZE = (192, 96)
@@ -123,10 +124,10 @@ def _sheet(rows: Sequence[Row], frequency: Mapping[str, FloatArray], grid: Grid,
 
 
 def _map(name: str, values: FloatArray, grid: Grid) -> str:
-    table = panels.colour_table("viridis")
+    table = payload.colour_table("viridis")
     colours = (colours_of(values, (0.0, 1.0), table) * 255).round().astype(np.uint8)
     size = MAP_SIZE if grid.rows >= grid.cols else MAP_SIZE[::-1]
-    url = panels.photo_url(spread(colours, grid, (*size, 3)))
+    url = photo_url(spread(colours, grid, (*size, 3)))
     stops = ",".join(f"rgb({','.join(map(str, table[i]))})" for i in range(0, 256, 51))
     bar = f"<div class='bar' style='background:linear-gradient(to right,{stops})'></div>"
     ends = "<div class='ends'><span>0</span><span>1</span></div>"

@@ -8,8 +8,9 @@ from sdtps.export.figure import cells
 from sdtps.export.figure.grid import EDGE, GAP, HEAD_SIZE, LABEL, LINE, LINE_SIZE, NUMBER_SIZE, draw_banner, row_label
 from sdtps.export.figure.sheet import Sheet
 from sdtps.export.figure.style import ENTERED, GREY, LEFT, FigureOptions
+from sdtps.images.encode import Pixels
 from sdtps.metrics.overlap import overlap
-from sdtps.panels import Pixels
+from sdtps.panels import SLIDERS, settings_line
 from sdtps.types import MODALITIES, Analysis, BoolArray
 
 HEAD, BANNER, FOOT, LEGEND = 0.27, 0.17, 0.115, 0.14
@@ -114,9 +115,8 @@ def _heads(
 
 def _difference(ours: Analysis, theirs: Analysis) -> str:
     """What sets one side apart: the settings that differ, else the weights."""
-    symbols = {"sparse_ratio": "ρ", "aggr_ratio": "α", "beta": "β", "tau": "τ"}
     mine, others = ours.settings.as_dict(), theirs.settings.as_dict()
-    parts = [f"{symbols[k]}={mine[k]:g}" for k in symbols if mine[k] != others[k]]
+    parts = [f"{s.symbol}={mine[k]:g}" for k, s in SLIDERS.items() if mine[k] != others[k]]
     if mine["variant"] != others["variant"]:
         parts.append(str(mine["variant"]))
     if ours.weights.sha256 != theirs.weights.sha256:
@@ -134,8 +134,5 @@ def _legend(sheet: Sheet, y: float, words: Mapping[str, str]) -> None:
 
 def _provenance(sheet: Sheet, label: str, analysis: Analysis, y: float) -> None:
     s, w = analysis.settings, analysis.weights
-    line = (
-        f"{label}{w.name} ({w.short_hash}) · {s.variant} · ρ = {s.sparse_ratio:g}, α = {s.aggr_ratio:g}, "
-        f"β = {s.beta:g}, τ = {s.tau:g}"
-    )
+    line = f"{label}{w.name} ({w.short_hash}) · {s.variant} · {settings_line(s)}"
     sheet.text(EDGE + LABEL, y, line, LINE_SIZE, within=sheet.width - 2 * EDGE - LABEL, color=GREY, align="left")

@@ -9,18 +9,10 @@ from sdtps import panels
 from sdtps.export.figure import cells
 from sdtps.export.figure.sheet import Sheet
 from sdtps.export.figure.style import GREY, INK, WARNING_FILL, WARNING_INK, WARNING_LINE, FigureOptions, short
-from sdtps.panels import PANELS, Pixels, colour_table
-from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, WeightsReport
-
-FIGURE_PANELS = PANELS
-HEAT = frozenset(PANELS) - {"input", "kept"}
-SYMBOLS = {
-    "self": r"$s_{im}$",
-    "cross1": r"$s_{c_1}$",
-    "cross2": r"$s_{c_2}$",
-    "predictor": r"$s_p$",
-    "score": r"$s$",
-}
+from sdtps.export.payload import colour_table
+from sdtps.images.encode import Pixels
+from sdtps.panels import HEAT_PANELS, PANELS, Kind, maps_of, settings_line
+from sdtps.types import MODALITIES, Analysis, Modality, WeightsReport
 
 # Inches.
 LABEL, GAP, EDGE = 0.17, 0.045, 0.02
@@ -79,7 +71,7 @@ def grid_figure(analysis: Analysis, pixels: Mapping[str, Pixels | None], options
     options = options or FigureOptions()
     height, width = next(p.shape[:2] for p in pixels.values() if p is not None)
     columns = options.panels
-    bars = any(c in HEAT for c in columns)
+    bars = any(c in HEAT_PANELS for c in columns)
     banner = not analysis.weights.complete
     layout = layout_of(options, height / width, banner, bars)
     sheet = Sheet(options.inches, layout.height)
@@ -108,13 +100,7 @@ def ranges(analysis: Analysis, scale: str) -> dict[str, dict[str, list[float]]]:
     """The range of each heat map by modality and panel: the same numbers as on the page."""
     if scale == "shared":
         return dict.fromkeys(analysis.traces, panels.shared_ranges(analysis.traces.values(), analysis.settings))
-    return {m: panels.map_ranges(heat_maps(analysis, m)) for m in analysis.traces}
-
-
-def heat_maps(analysis: Analysis, modality: str) -> dict[str, FloatArray | None]:
-    """(N,) the numbers of every heat panel, or None where the weights lack it."""
-    trace = analysis[modality]
-    return panels.still_maps(trace, modality) | panels.moving_maps(trace)
+    return {m: panels.own_ranges(maps_of(analysis[m], m)) for m in analysis.traces}
 
 
 def row_label(sheet: Sheet, x: float, y: float, label: str) -> None:
@@ -139,8 +125,7 @@ def draw_provenance(sheet: Sheet, analysis: Analysis, words: Mapping[str, str]) 
     state = words["trained" if report.complete else "partial" if report.trained else "random"]
     weights = words["weights"].format(name=report.name, hash=report.short_hash, state=state)
     variant = words["variant"].format(name=settings.variant)
-    numbers = f"ρ = {settings.sparse_ratio:g}, α = {settings.aggr_ratio:g}, β = {settings.beta:g}, τ = {settings.tau:g}"
-    line = f"{weights} · {variant} · {numbers}"
+    line = f"{weights} · {variant} · {settings_line(settings)}"
     y = sheet.height - EDGE - 0.02
     sheet.text(EDGE + LABEL, y, line, LINE_SIZE, within=sheet.width - 2 * EDGE - LABEL, color=GREY, align="left")
 
@@ -164,7 +149,7 @@ def colour_bar(sheet: Sheet, x: float, y: float, width: float, limits: list[floa
 def _head(sheet: Sheet, layout: Layout, col: int, panel: str, analysis: Analysis, words: Mapping[str, str]) -> None:
     trace = analysis[MODALITIES[0]]
     weights = trace.aggregation_weights
-    lines = SYMBOLS | {
+    lines = {
         "input": rf"${analysis.grid.rows}\times{analysis.grid.cols}$",
         "kept": rf"$K/N$ = {trace.kept}/{analysis.grid.patches}",
         "aggregation": "" if weights is None else rf"$N_c$ = {len(weights)}",
@@ -173,7 +158,7 @@ def _head(sheet: Sheet, layout: Layout, col: int, panel: str, analysis: Analysis
     }
     x, y = layout.place(0, col)
     middle = x + layout.cell[0] / 2
-    second = lines.get(panel, "")
+    second = lines.get(panel, f"${PANELS[panel].symbol}$")
     room = layout.cell[0] + 0.6 * GAP
     sheet.text(middle, y - (0.15 if second else 0.045), words[panel], HEAD_SIZE, within=room)
     if second:
@@ -197,21 +182,22 @@ def _cell(
     grid, trace, words = analysis.grid, analysis[modality], options.words()
     axes = sheet.axes(x, y, width, height)
     middle = (x + width / 2, y + height / 2)
-    values = heat_maps(analysis, modality)[panel] if panel in HEAT else None
+    shown = PANELS[panel]
+    values = maps_of(trace, modality)[panel] if panel in HEAT_PANELS else None
     if values is not None:
-        blended = trace.mask if panel == "aggregation" else None
+        blended = trace.mask if shown.masked else None
         cells.heat(axes, pixels, values, limits[modality][panel], options, grid, blended)
     else:
         cells.photo(axes, pixels, grid)
-    if panel in HEAT and values is None:
+    if panel in HEAT_PANELS and values is None:
         cells.region(axes, np.ones(grid.patches, bool), grid, facecolor="white", alpha=0.8)
         sheet.text(*middle, words["absent"], NUMBER_SIZE, color=GREY, vertical="center", within=width)
-    if panel == "kept" or (panel == "aggregation" and values is not None):
+    if shown.masked and (shown.kind is Kind.KEPT or values is not None):
         cells.dropped(axes, trace.mask, grid, options.dropped)
-    if panel == "input" and pixels is None:
+    if shown.kind is Kind.PHOTO and pixels is None:
         sheet.text(*middle, words["missing"], NUMBER_SIZE, vertical="center", within=width)
-    if panel in ("cross1", "cross2"):
-        other = Modality(modality).others[0 if panel == "cross1" else 1]
+    if shown.other is not None:
+        other = Modality(modality).others[shown.other]
         tag = {"facecolor": "black", "alpha": 0.62, "edgecolor": "none", "pad": 0.9}
         sheet.text(
             x + 0.03, y + height - 0.035, f"← {other.upper()}", 5.0, color="white", align="left", bbox=tag, within=width

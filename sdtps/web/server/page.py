@@ -10,8 +10,8 @@ from sdtps.web.server.access_log import logged, outcome
 from sdtps.web.server.api import add_api
 from sdtps.web.server.component import lens_view
 from sdtps.web.server.limits import refuse_downloads
+from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.model_registry import UPLOAD_BYTES
-from sdtps.web.session.session import Workbench
 
 TITLE = "SDTPS Lens"
 FONT = ["system-ui", "Segoe UI", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans", "sans-serif"]
@@ -27,19 +27,19 @@ FRAME_CSS = """
 FAILED_JS = "() => { window.dispatchEvent(new CustomEvent('lens-analyse-failed')); }"
 
 
-def build_page(workbench: Workbench) -> gr.Blocks:
-    """The page for a workbench."""
+def build_page(backend: PageBackend) -> gr.Blocks:
+    """The page for a backend."""
     refuse_downloads()
     with gr.Blocks(title=TITLE, fill_width=True, delete_cache=(3600, DAY)) as page:
         made: set[str] = set()
-        add_api(workbench, made)
+        add_api(backend, made)
         page.temp_file_sets.append(made)
-        view = lens_view(workbench)
+        view = lens_view(backend)
 
         def analyse(event: gr.EventData) -> str:
             data = event._data if isinstance(event._data, dict) else {}
             with logged("analyse") as facts:
-                answer = workbench.analyse(data.get("request"))
+                answer = backend.analyse(data.get("request"))
                 facts["outcome"] = outcome(answer)
             return json.dumps(answer | {"id": str(data.get("id"))[:64]})
 

@@ -18,7 +18,7 @@ from sdtps.export.bundle import read_bundle, write_bundle
 from sdtps.export.figure import FigureOptions
 from sdtps.images.read import prepare, read_triplet
 from sdtps.web.server.component import page_config
-from sdtps.web.session.session import Workbench
+from sdtps.web.session.backend import PageBackend
 from tests.web.conftest import App, OpenPage
 from tests.web.helpers import shown_settings, wait_for_settings
 
@@ -127,7 +127,7 @@ def test_nothing_leads_to_the_author_where_weights_are_anonymous(app: App, model
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         told = "".join(archive.read(name).decode(errors="ignore") for name in archive.namelist())
     assert [s for s in secrets if s in told] == []
-    bench = Workbench([hide_model(model)], find_examples(app.examples))
+    bench = PageBackend([hide_model(model)], find_examples(app.examples))
     picture = {"example": "day"}
     answer = bench.analyse({"pictures": {"rgb": picture, "nir": picture, "tir": picture}})
     figure = bench.ask({"task": "export.figure", "key": answer["key"], "look": {"columns": ["input"]}, "format": "svg"})
@@ -153,7 +153,7 @@ def test_nothing_leads_to_the_author_where_weights_are_anonymous(app: App, model
     ],
 )
 def test_odd_requests_are_refused_in_one_sentence(app: App, model, fields: dict) -> None:
-    bench = Workbench([model], find_examples(app.examples))
+    bench = PageBackend([model], find_examples(app.examples))
     key = bench.analyse({"pictures": {"rgb": {"example": "day"}}})["key"]
     request = {"task": "export.figure", **({"key": key} if "key" not in fields and fields else {}), **fields}
     assert bench.ask(request)["error"]["text"].endswith(".")
@@ -177,7 +177,7 @@ def test_a_and_b_are_saved_as_one_figure(open_page: OpenPage, tmp_path: Path) ->
 
 
 def test_a_strip_needs_one_triplet(app: App, model) -> None:
-    bench = Workbench([model], find_examples())
+    bench = PageBackend([model], find_examples())
     keys = [
         bench.analyse({"pictures": {m: {"example": name} for m in ("rgb", "nir", "tir")}})["key"]
         for name in ("day", "night")
