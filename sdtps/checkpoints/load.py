@@ -138,10 +138,12 @@ def load_checkpoint(
         file = read_state_file(path, limit)
         folder, digest = "/".join(path.resolve().parent.parts[-2:]), sha256_of(path)
     try:
-        plan = plan_for(file, Hints(size, training, folder, insist))
+        plan = plan_for(file, Hints(size, training, folder, force))
         _check_values(file.name, plan)
+        if training and not plan.settings:
+            plan = replace(plan, settings=training.settings)
         net, report, mismatches = _build(file, plan, digest)
-        if insist and report.missing:
+        if force and report.missing:
             lost = report.missing
             left = salvage(file.name, plan, _missing(net, plan))
             net, report, _ = _build(file, left, digest)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import torch
@@ -64,8 +64,8 @@ class ModelConfig:
 
         What has its default value does not count, so that a further field changes no hash of today.
         """
-        defaults = {f.name: f.default for f in fields(self)}
-        told = {name: value for name, value in self.as_dict().items() if value != defaults[name]}
+        bare = ModelConfig(self.kind, self.name).as_dict()
+        told = {name: v for name, v in self.as_dict().items() if name in ("kind", "name") or v != bare[name]}
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
     @classmethod

@@ -143,7 +143,7 @@ def test_a_yaml_file_that_contradicts_the_weights_is_refused(tmp_path):
     path = saved(tmp_path, random_state(demo_shapes(rows=44)))
     with pytest.raises(sdtps.CheckpointError, match=r"which make 25 tokens, but 'DeMobest\.pth' was trained with 44"):
         load_checkpoint(path, config=config)
-    assert load_checkpoint(path, config=config, insist=True)[1].settings["sparse_ratio"] == 0.7
+    assert load_checkpoint(path, config=config, force=True)[1].settings["sparse_ratio"] == 0.7
 
 
 def test_importance_is_the_default_and_a_yaml_file_settles_it(tmp_path):
@@ -187,7 +187,7 @@ def test_what_is_not_run_here_is_refused_by_name_and_shown_as_absent_when_one_in
     path = saved(tmp_path, state)
     with pytest.raises(sdtps.CheckpointError, match=REFUSED[name]):
         load_checkpoint(path)
-    model = sdtps.load_model(path, "cpu", insist=True)
+    model = sdtps.load_model(path, "cpu", force=True)
     analysis = sdtps.analyse(model, *photos.values())
     if name.startswith("sdtps."):
         assert model.weights.absent == ("predictor", "aggregation")
@@ -221,7 +221,7 @@ def test_a_part_that_is_not_whole_is_absent_when_one_insists(name, tmp_path, pho
     if not name.startswith("dgaf"):  # a fusion of an unknown kind is named and left out
         with pytest.raises(sdtps.CheckpointError):
             load_checkpoint(path)
-    model = sdtps.load_model(path, "cpu", insist=True)
+    model = sdtps.load_model(path, "cpu", force=True)
     analysis = sdtps.analyse(model, *photos.values())
     assert np.isfinite(analysis.feature).all()
     assert not model.weights.complete
@@ -233,7 +233,7 @@ def test_without_a_whole_backbone_insisting_does_not_help(tmp_path):
     state = random_state(demo_shapes(rows=25))
     del state["BACKBONE.base.transformer.resblocks.1.ln_1.weight"]
     with pytest.raises(sdtps.CheckpointError, match="lacks a part of its backbone"):
-        load_checkpoint(saved(tmp_path, state), insist=True)
+        load_checkpoint(saved(tmp_path, state), force=True)
 
 
 def test_a_fusion_that_is_not_known_is_named_where_the_feature_is_used(tmp_path):

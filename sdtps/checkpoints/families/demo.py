@@ -41,7 +41,7 @@ def demo_plan(file: StateFile, hints: Hints, family: str = "demo") -> Plan:
     rest = {k: v for k, v in file.tensors.items() if not k.startswith(BASE)}
     body = clip_body(file.name, base) if "class_embedding" in base else vit_body(file.name, base)
     edition = read_edition(file.name, rest)
-    notes = refuse_or_note(file.name, rest, edition, hints.insist)
+    notes = refuse_or_note(file.name, rest, edition, hints.force)
     assumed = list(body.assumed)
     tensors = {f"backbone.vit.{k}": v for k, v in body.tensors.items()}
     options = dict(body.options) | _camera(rest, body, hints, tensors, assumed)
@@ -146,7 +146,7 @@ def _trained(
     """Settings of the training as far as they are known, and the options of a further selector."""
     told = dict(hints.config.settings) if hints.config else {}
     if edition.kind == "sdtps" and edition.rows:
-        ratios, said = trained_ratios(name, patches, edition.rows, told, hints.insist)
+        ratios, said = trained_ratios(name, patches, edition.rows, told, hints.force)
         assumed += said
         if "beta" not in told:
             assumed.append(Message("weights.assumed.beta", "Beta is not stored; the reference's 0.25 is taken."))

@@ -27,13 +27,13 @@ class Hints:
         size: (height, width) of the pictures, where the user says it.
         config: the training configuration, where the user gives it.
         folder: names of the folders around the file, which often name the data set.
-        insist: take what can be taken from a file that cannot be run as it was trained.
+        force: take what can be taken from a file that cannot be run as it was trained.
     """
 
     size: tuple[int, int] | None = None
     config: DemoConfig | None = None
     folder: str = ""
-    insist: bool = False
+    force: bool = False
 
 
 @dataclass(frozen=True)

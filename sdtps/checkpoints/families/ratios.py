@@ -13,7 +13,7 @@ USUAL = 0.7  # sparse ratio of most logged runs
 
 
 def trained_ratios(
-    name: str, patches: int, rows: int, told: Mapping[str, float], insist: bool
+    name: str, patches: int, rows: int, told: Mapping[str, float], force: bool
 ) -> tuple[dict[str, float], list[Message]]:
     """Sparse and aggregation ratio of a training, and what to say about where they come from.
 
@@ -22,7 +22,7 @@ def trained_ratios(
         patches: N.
         rows: N_c, which the weights have.
         told: what the training's YAML file says, as far as it does.
-        insist: take the weights' word where the YAML file contradicts them, instead of refusing.
+        force: take the weights' word where the YAML file contradicts them, instead of refusing.
     """
     asked = {k: told[k] for k in ("sparse_ratio", "aggr_ratio") if k in told}
     if len(asked) == 2:
@@ -34,7 +34,7 @@ def trained_ratios(
             "{name!r} was trained with {rows}; give the file of this training, or none."
         )
         values = {"sparse": asked["sparse_ratio"], "aggr": asked["aggr_ratio"], "made": made, "rows": rows}
-        if not insist:
+        if not force:
             raise CheckpointError("config.contradicts", text, name=name, **values)
         asked = {}
     fitting = [

@@ -17,17 +17,17 @@ BEFORE = (
 )
 
 
-def refuse_or_note(name: str, rest: Mapping[str, Tensor], edition: Edition, insist: bool) -> list[Message]:
+def refuse_or_note(name: str, rest: Mapping[str, Tensor], edition: Edition, force: bool) -> list[Message]:
     """Refuse what would be shown wrongly; where the user insists, say what is left out instead.
 
     Args:
         name: of the file.
         rest: its tensors under DeMo's names, without the backbone.
         edition: of its selector.
-        insist: show what can be shown.
+        force: show what can be shown.
     """
     problems = [m for m in (_before(name, rest), edition.refusal) if m is not None]
-    if problems and not insist:
+    if problems and not force:
         raise RefusedError(problems[0])
     return problems
 
