@@ -58,7 +58,7 @@ class MultiModalSDTPS(Selector):
         torch.Size([2, 26, 64])
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the reference names
         self,
         embed_dim: int,
         num_patches: int,

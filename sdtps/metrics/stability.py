@@ -28,7 +28,7 @@ class Disturbance:
 
     kind: str
     change: Callable[[Pixels], Pixels]
-    back: Callable[[IntArray, Grid], IntArray] = lambda keep, grid: keep
+    back: Callable[[IntArray, Grid], IntArray] = lambda keep, _grid: keep
 
 
 @dataclass(frozen=True)

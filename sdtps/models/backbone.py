@@ -156,7 +156,7 @@ class HieraBackbone(Backbone):
             none. A pool's mean of it says where that modality looked, which a patch of another can be compared with.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is an option of a file
         self,
         trunk: HieraDet,
         *,
@@ -231,7 +231,7 @@ class HieraBackbone(Backbone):
             return Tokens(patches, patches.mean(2))
         return Tokens(patches, torch.stack([self.pools[m](patches[i]) for i, m in enumerate(MODALITIES)]))
 
-    def forward(self, images: Tensor, camera: Tensor | None = None) -> Tokens:
+    def forward(self, images: Tensor, camera: Tensor | None = None) -> Tokens:  # noqa: ARG002 - it has no cameras
         """See `Backbone.forward`."""
         features = self.finish(self.stem(images.flatten(0, 1)))
         return self.adapt(features.unflatten(0, images.shape[:2]))

@@ -45,7 +45,7 @@ def vit_shapes(width: int, depth: int, patches: int, classes: int = 0) -> dict[s
     return shapes | (_linears("", (("head", classes, width),)) if classes else {})
 
 
-def demo_shapes(
+def demo_shapes(  # noqa: PLR0913 - each is an option of the files
     *,
     width: int = 64,
     dim: int = 32,

@@ -251,6 +251,7 @@ def test_wrong_options_are_one_sentence(options, sentence):
 
 def test_no_window_system_is_asked_for():
     """Neither pyplot nor a display: a server has none."""
-    program = "import sys, sdtps.export.figure as f; f.Sheet(1, 1).render('pdf'); sys.exit('matplotlib.pyplot' in sys.modules)"
+    drawing = "import sys, sdtps.export.figure as f; f.Sheet(1, 1).render('pdf')"
+    program = f"{drawing}; sys.exit('matplotlib.pyplot' in sys.modules)"
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "MPLBACKEND")}
     assert subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode == 0

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from sdtps import panels
 from sdtps.export.figure import cells
@@ -11,8 +12,8 @@ from sdtps.export.figure.sheet import Sheet
 from sdtps.export.figure.style import GREY, INK, WARNING_FILL, WARNING_INK, WARNING_LINE, FigureOptions, short
 from sdtps.export.payload import colour_table
 from sdtps.images.encode import Pixels
-from sdtps.panels import HEAT_PANELS, PANELS, Kind, maps_of, settings_line
-from sdtps.types import MODALITIES, Analysis, Modality, WeightsReport
+from sdtps.panels import HEAT_PANELS, PANELS, Kind, Panel, maps_of, settings_line
+from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, WeightsReport
 
 # Inches.
 LABEL, GAP, EDGE = 0.17, 0.045, 0.02
@@ -79,11 +80,11 @@ def grid_figure(analysis: Analysis, pixels: Mapping[str, Pixels | None], options
     words = options.words()
     if banner:
         draw_banner(sheet, analysis.weights, words)
-    limits = ranges(analysis, options.scale)
+    drawing = Drawing(sheet, layout, analysis, pixels, options, ranges(analysis, options.scale))
     for col, panel in enumerate(columns):
-        _head(sheet, layout, col, panel, analysis, words)
+        drawing.head(col, PANELS[panel])
         for row, m in enumerate(MODALITIES):
-            _cell(sheet, layout, row, col, panel, analysis, str(m), pixels[m], limits, options)
+            drawing.cell(row, col, PANELS[panel], m)
         if options.captions:
             x, _ = layout.place(0, col)
             y = layout.bottom + (BAR + BAR_NUMBERS + GAP if bars else 0) + CAPTION - 0.03
@@ -146,63 +147,71 @@ def colour_bar(sheet: Sheet, x: float, y: float, width: float, limits: list[floa
         sheet.text(place, y + BAR + 0.095, short(value), NUMBER_SIZE, color=INK, align=align, within=width * 0.48)
 
 
-def _head(sheet: Sheet, layout: Layout, col: int, panel: str, analysis: Analysis, words: Mapping[str, str]) -> None:
-    trace = analysis[MODALITIES[0]]
-    weights = trace.aggregation_weights
-    lines = {
-        "input": rf"${analysis.grid.rows}\times{analysis.grid.cols}$",
-        "kept": rf"$K/N$ = {trace.kept}/{analysis.grid.patches}",
-        "aggregation": "" if weights is None else rf"$N_c$ = {len(weights)}",
-        "soft": rf"$\tau$ = {analysis.settings.tau:g}",
-        "frequency": words["draws"].format(n=analysis.settings.draws),
-    }
-    x, y = layout.place(0, col)
-    middle = x + layout.cell[0] / 2
-    second = lines.get(panel, f"${PANELS[panel].symbol}$")
-    room = layout.cell[0] + 0.6 * GAP
-    sheet.text(middle, y - (0.15 if second else 0.045), words[panel], HEAD_SIZE, within=room)
-    if second:
-        sheet.text(middle, y - 0.045, second, SYMBOL_SIZE, within=room, color=INK)
+@dataclass(frozen=True)
+class Drawing:
+    """Column heads and pictures of one analysis on its sheet; `limits` are ranges by modality and panel."""
 
+    sheet: Sheet
+    layout: Layout
+    analysis: Analysis
+    pixels: Mapping[str, Pixels | None]
+    options: FigureOptions
+    limits: Mapping[str, Mapping[str, list[float]]]
 
-def _cell(
-    sheet: Sheet,
-    layout: Layout,
-    row: int,
-    col: int,
-    panel: str,
-    analysis: Analysis,
-    modality: str,
-    pixels: Pixels | None,
-    limits: Mapping[str, Mapping[str, list[float]]],
-    options: FigureOptions,
-) -> None:
-    x, y = layout.place(row, col)
-    width, height = layout.cell
-    grid, trace, words = analysis.grid, analysis[modality], options.words()
-    axes = sheet.axes(x, y, width, height)
-    middle = (x + width / 2, y + height / 2)
-    shown = PANELS[panel]
-    values = maps_of(trace, modality)[panel] if panel in HEAT_PANELS else None
-    if values is not None:
-        blended = trace.mask if shown.masked else None
-        cells.heat(axes, pixels, values, limits[modality][panel], options, grid, blended)
-    else:
-        cells.photo(axes, pixels, grid)
-    if panel in HEAT_PANELS and values is None:
-        cells.region(axes, np.ones(grid.patches, bool), grid, facecolor="white", alpha=0.8)
-        sheet.text(*middle, words["absent"], NUMBER_SIZE, color=GREY, vertical="center", within=width)
-    if shown.masked and (shown.kind is Kind.KEPT or values is not None):
-        cells.dropped(axes, trace.mask, grid, options.dropped)
-    if shown.kind is Kind.PHOTO and pixels is None:
-        sheet.text(*middle, words["missing"], NUMBER_SIZE, vertical="center", within=width)
-    if shown.other is not None:
-        other = Modality(modality).others[shown.other]
-        tag = {"facecolor": "black", "alpha": 0.62, "edgecolor": "none", "pad": 0.9}
-        sheet.text(
-            x + 0.03, y + height - 0.035, f"← {other.upper()}", 5.0, color="white", align="left", bbox=tag, within=width
-        )
-    cells.frame(axes, grid)
-    last = row == len(MODALITIES) - 1
-    if values is not None and (options.scale == "map" or last):
-        colour_bar(sheet, x, y + height + 0.03, width, limits[modality][panel], options.colormap)
+    def head(self, col: int, panel: Panel) -> None:
+        """The panel's name, and its symbol or its number."""
+        words, analysis = self.options.words(), self.analysis
+        trace = analysis[MODALITIES[0]]
+        weights = trace.aggregation_weights
+        lines = {
+            "input": rf"${analysis.grid.rows}\times{analysis.grid.cols}$",
+            "kept": rf"$K/N$ = {trace.kept}/{analysis.grid.patches}",
+            "aggregation": "" if weights is None else rf"$N_c$ = {len(weights)}",
+            "soft": rf"$\tau$ = {analysis.settings.tau:g}",
+            "frequency": words["draws"].format(n=analysis.settings.draws),
+        }
+        x, y = self.layout.place(0, col)
+        middle, room = x + self.layout.cell[0] / 2, self.layout.cell[0] + 0.6 * GAP
+        second = lines.get(panel.name, f"${panel.symbol}$")
+        self.sheet.text(middle, y - (0.15 if second else 0.045), words[panel.name], HEAD_SIZE, within=room)
+        if second:
+            self.sheet.text(middle, y - 0.045, second, SYMBOL_SIZE, within=room, color=INK)
+
+    def cell(self, row: int, col: int, panel: Panel, modality: Modality) -> None:
+        """One picture with its colour bar."""
+        x, y = self.layout.place(row, col)
+        width, height = self.layout.cell
+        axes = self.sheet.axes(x, y, width, height)
+        values = maps_of(self.analysis[modality], modality).get(panel.name)
+        self._picture(axes, panel, modality, values)
+        if panel.other is not None:
+            tag = {"facecolor": "black", "alpha": 0.62, "edgecolor": "none", "pad": 0.9}
+            name = f"← {modality.others[panel.other].upper()}"
+            place = (x + 0.03, y + height - 0.035)
+            self.sheet.text(*place, name, 5.0, color="white", align="left", bbox=tag, within=width)
+        if word := self._lacking(panel, modality, values):
+            middle = (x + width / 2, y + height / 2)
+            color = GREY if panel.kind is Kind.HEAT else INK
+            self.sheet.text(*middle, word, NUMBER_SIZE, color=color, vertical="center", within=width)
+        cells.frame(axes, self.analysis.grid)
+        if values is not None and (self.options.scale == "map" or row == len(MODALITIES) - 1):
+            limits = self.limits[modality][panel.name]
+            colour_bar(self.sheet, x, y + height + 0.03, width, limits, self.options.colormap)
+
+    def _picture(self, axes: Axes, panel: Panel, modality: Modality, values: FloatArray | None) -> None:
+        grid, trace, pixels = self.analysis.grid, self.analysis[modality], self.pixels[modality]
+        if values is not None:
+            blended = trace.mask if panel.masked else None
+            cells.heat(axes, pixels, values, self.limits[modality][panel.name], self.options, grid, blended)
+        else:
+            cells.photo(axes, pixels, grid)
+        if panel.kind is Kind.HEAT and values is None:
+            cells.region(axes, np.ones(grid.patches, bool), grid, facecolor="white", alpha=0.8)
+        if panel.masked and (panel.kind is Kind.KEPT or values is not None):
+            cells.dropped(axes, trace.mask, grid, self.options.dropped)
+
+    def _lacking(self, panel: Panel, modality: Modality, values: FloatArray | None) -> str:
+        """What to say in a picture that cannot be shown."""
+        if panel.kind is Kind.HEAT and values is None:
+            return self.options.words()["absent"]
+        return self.options.words()["missing"] if panel.kind is Kind.PHOTO and self.pixels[modality] is None else ""

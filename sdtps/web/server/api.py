@@ -41,7 +41,7 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
         files: takes note of the files that were made for clients, so that old ones are deleted.
     """
 
-    def analyse(
+    def analyse(  # noqa: PLR0913 - the public parameters
         rgb: str | None = None,
         nir: str | None = None,
         tir: str | None = None,
@@ -76,7 +76,7 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
         found = _answered(lambda: _analysed(backend, (rgb, nir, tir), settings, fit, weights, camera))
         return serialise.as_json(found[1])
 
-    def figure(
+    def figure(  # noqa: PLR0913 - the public parameters
         rgb: str | None = None,
         nir: str | None = None,
         tir: str | None = None,
@@ -127,7 +127,7 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
 
         return _answered(work)
 
-    def bundle(
+    def bundle(  # noqa: PLR0913 - the public parameters
         rgb: str | None = None,
         nir: str | None = None,
         tir: str | None = None,

@@ -175,7 +175,7 @@ class Crowd(Guard):
         self.most = most
         self.under_way = 0
 
-    def check(self, scope: Scope, path: str) -> JSONResponse | None:
+    def check(self, _scope: Scope, path: str) -> JSONResponse | None:
         """Whether there is room."""
         return busy() if path.startswith(SERVER_FUNCTIONS) and self.under_way >= self.most else None
 
