@@ -326,9 +326,7 @@ def _array(tensor: Tensor) -> NDArray[Any]:
     return np.array(tensor[0].numpy())
 
 
-def _as_numpy(
-    trace: Trace, evidence: Evidence, what_if: tuple[Tensor, Tensor] | None, missing: bool
-) -> ModalityTrace:
+def _as_numpy(trace: Trace, evidence: Evidence, what_if: tuple[Tensor, Tensor] | None, missing: bool) -> ModalityTrace:
     def optional(tensor: Tensor | None) -> NDArray[Any] | None:
         return None if tensor is None else _array(tensor)
 

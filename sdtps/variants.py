@@ -72,9 +72,9 @@ class MapSpec:
         name: of the panel; `self`, `cross1`, `cross2`, `predictor`, `score`, `kept`, `aggregation`, `soft` and
             `frequency` are fields of the trace, every other name is a key of its `maps`.
         group: where it stands.
-        symbol, equation: as in the paper or the code.
+        symbol, equation: with `_{}` and `^{}` for lower and upper indices.
         low, high: bounds that the equation gives; None means that the values decide.
-        words: what it shows, in a few words.
+        words: its title, where no text of that name exists.
     """
 
     name: str
@@ -87,17 +87,6 @@ class MapSpec:
 
 
 COMMON = ("sparse_ratio", "aggr_ratio", "beta", "tau")  # settings that a selector may read
-SDTPS_MAPS = (
-    MapSpec("self", Group.EVIDENCE, "s_im", "Norm(cos(p, g_own))"),
-    MapSpec("cross1", Group.EVIDENCE, "s_c1", "Norm(cos(p, g_other1))"),
-    MapSpec("cross2", Group.EVIDENCE, "s_c2", "Norm(cos(p, g_other2))"),
-    MapSpec("predictor", Group.EVIDENCE, "s_p", "sigmoid(MLP(p))"),
-    MapSpec("score", Group.DECISION, "s", "(1 - 2 beta) s_p + beta (s_c1 + s_c2 + 2 s_im)", high=None),
-    MapSpec("kept", Group.DECISION, "D", "top-K of s"),
-    MapSpec("aggregation", Group.OUTPUT, "sum W", "sum over tokens of softmax(MLP(p))", high=None),
-    MapSpec("soft", Group.WHAT_IF, "p", "softmax(s / tau)", high=None),
-    MapSpec("frequency", Group.WHAT_IF, "f", "share of Gumbel top-K draws"),
-)
 
 
 @dataclass(frozen=True)
@@ -118,7 +107,7 @@ class Variant:
         selector: which selector runs it; `sdtps` is the module that the fields above switch.
         reads: common settings that it reads; the others change nothing.
         knobs: numbers of its own that it reads besides.
-        maps: what it shows.
+        maps: what it shows, in this order; empty for the panels of SDTPS.
         soft: nothing is dropped; every patch is weighed by its mask.
     """
 
@@ -135,7 +124,7 @@ class Variant:
     selector: str = "sdtps"
     reads: tuple[str, ...] = COMMON
     knobs: tuple[Knob, ...] = ()
-    maps: tuple[MapSpec, ...] = SDTPS_MAPS
+    maps: tuple[MapSpec, ...] = ()
     soft: bool = False
 
     @property
@@ -208,15 +197,15 @@ VARIANTS: dict[str, Variant] = {
             selector="soft",
             reads=("sparse_ratio",),
             knobs=(
-                Knob("mask_tau", "tau_m", 0.02, 1.0, 0.01, 0.3, "temperature of the mask; small is nearly hard"),
+                Knob("mask_tau", "τₘ", 0.02, 1.0, 0.01, 0.3, "temperature of the mask; small is nearly hard"),
                 Knob("hard", "h", 0.0, 1.0, 1.0, 0.0, "1 keeps the best patches and drops the rest"),
             ),
             maps=(
-                MapSpec("self", Group.EVIDENCE, "s_self", "sigmoid(z(a_own))"),
-                MapSpec("cross1", Group.EVIDENCE, "s_c1", "sigmoid(z(a_other1))"),
-                MapSpec("cross2", Group.EVIDENCE, "s_c2", "sigmoid(z(a_other2))"),
-                MapSpec("score", Group.DECISION, "s", "w0 s_self + w1 s_c1 + w2 s_c2"),
-                MapSpec("weight", Group.DECISION, "m", "sigmoid((s - quantile(s, 1 - rho)) / tau_m)"),
+                MapSpec("self", Group.EVIDENCE, "s_{self}", "s_{self} = σ( z( a(p_{i}, g_{m}) ) )"),
+                MapSpec("cross1", Group.EVIDENCE, "s_{c1}", "s_{c1} = σ( z( a(p_{i}, g_{A}) ) )"),
+                MapSpec("cross2", Group.EVIDENCE, "s_{c2}", "s_{c2} = σ( z( a(p_{i}, g_{B}) ) )"),
+                MapSpec("score", Group.DECISION, "s", "s = w_{0} s_{self} + w_{1} s_{c1} + w_{2} s_{c2}"),
+                MapSpec("weight", Group.DECISION, "m", "m = σ( (s − Q_{1−ρ}(s)) / τ_{m} )"),
             ),
             soft=True,
         ),
@@ -231,11 +220,27 @@ VARIANTS: dict[str, Variant] = {
                 Knob("keep_ratio", "r", 0.0, 1.0, 0.01, 0.0, "exact share that stays; 0 leaves the union as it is"),
             ),
             maps=(
-                MapSpec("self", Group.EVIDENCE, "g·p", "g_own · p / sqrt(C)", None, None),
-                MapSpec("cross1", Group.EVIDENCE, "S_1", "softmax(Q K^T / sqrt(C)), query of other 1", 0.0, None),
-                MapSpec("cross2", Group.EVIDENCE, "S_2", "softmax(Q K^T / sqrt(C)), query of other 2", 0.0, None),
-                MapSpec("kept", Group.DECISION, "M", "intra or inter"),
-                MapSpec("attention", Group.OUTPUT, "A", "mean attention of the three globals", 0.0, None),
+                MapSpec("self", Group.EVIDENCE, "g·p", "g_{m} · p_{i} / √C", None, None),
+                MapSpec(
+                    "cross1",
+                    Group.EVIDENCE,
+                    "S_{A}",
+                    "S_{A} = softmax_{3N}( W_{q} g_{A} · W_{k} p_{i} / √C )",
+                    0.0,
+                    None,
+                ),
+                MapSpec(
+                    "cross2",
+                    Group.EVIDENCE,
+                    "S_{B}",
+                    "S_{B} = softmax_{3N}( W_{q} g_{B} · W_{k} p_{i} / √C )",
+                    0.0,
+                    None,
+                ),
+                MapSpec("kept", Group.DECISION, "M", "M = top-k(g_{m}·p) ∪ marks of g_{A} ∪ marks of g_{B}"),
+                MapSpec(
+                    "attention", Group.OUTPUT, "A", "A = mean attention of g_{r}, g_{n}, g_{t} over 3N rows", 0.0, None
+                ),
             ),
         ),
     )

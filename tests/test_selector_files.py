@@ -42,7 +42,11 @@ def test_the_documented_example_runs_beside_any_weights(example, tiny_model, pho
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [(None, "no Python file"), ("x = 1\n", "registers no selector"), ("1 / 0\n", "could not be run .ZeroDivisionError")],
+    [
+        (None, "no Python file"),
+        ("x = 1\n", "registers no selector"),
+        ("1 / 0\n", "could not be run .ZeroDivisionError"),
+    ],
 )
 def test_a_file_that_cannot_be_used_is_one_sentence(content, sentence, tmp_path):
     path = tmp_path / "mine.py"

@@ -198,7 +198,9 @@ def _mixed_parts(analysis: Analysis, modality: str, patch: int) -> tuple[Part, .
     values = {"self": trace.self_attention, **trace.cross_attention}
     raws = {"self": trace.raw_self_attention, **trace.raw_cross_attention}
     return tuple(
-        _part(name, values[name][patch], float(weight), raws[name][patch], analysis[name].missing if i else trace.missing)
+        _part(
+            name, values[name][patch], float(weight), raws[name][patch], analysis[name].missing if i else trace.missing
+        )
         for i, (name, weight) in enumerate(zip(values, mixing, strict=True))
     )
 
