@@ -14,6 +14,7 @@ from sdtps.export import serialise as records
 from sdtps.export.figure import FigureOptions
 from sdtps.images.read import prepare, read_triplet
 from sdtps.support.errors import InputError
+from sdtps.support.messages import as_note
 
 QUICK = FigureOptions(columns=("input", "kept"))
 
@@ -27,7 +28,7 @@ def opened(tiny_model, photos):
 
 @pytest.fixture(scope="module")
 def packed(opened) -> bytes:
-    return bundle.write_bundle(*opened, QUICK, {"rgb": "mine.png"})
+    return bundle.write_bundle(opened[0], opened[1], QUICK, {"rgb": "mine.png"})
 
 
 def rewritten(packed: bytes, **changes: bytes | None) -> bytes:
@@ -71,12 +72,12 @@ def test_inputs_notes_and_missing_modalities_come_back(opened, packed):
     assert np.array_equal(again.pixels["rgb"], pixels["rgb"])
     assert again.pixels["nir"] is None
     assert again.analysis["nir"].missing
-    assert [n.code for n in again.analysis.notes] == [n.code for n in analysis.notes]
+    assert [as_note(n) for n in again.analysis.notes] == [as_note(n) for n in analysis.notes]
     assert again.manifest["sources"] == {"rgb": "mine.png"}
 
 
 def test_the_same_analysis_is_the_same_file(opened, packed):
-    assert bundle.write_bundle(*opened, QUICK, {"rgb": "mine.png"}) == packed
+    assert bundle.write_bundle(opened[0], opened[1], QUICK, {"rgb": "mine.png"}) == packed
 
 
 def test_contents_are_documented(packed):

@@ -16,8 +16,8 @@ from sdtps.export import serialise as records
 from sdtps.export import supplement
 from sdtps.export.bundle import read_bundle, write_bundle
 from sdtps.export.figure import FigureOptions
-from sdtps.images.read import prepare, read_triplet
-from sdtps.web.server.component import page_config
+from sdtps.images.read import Prepared, prepare, read_triplet
+from sdtps.pipeline import OpenSet
 from sdtps.web.session.backend import PageBackend
 from tests.web.conftest import App, OpenPage
 from tests.web.helpers import shown_settings, wait_for_settings
@@ -100,7 +100,7 @@ def test_a_bundle_of_other_weights_shows_its_numbers_and_says_that_sliders_rest(
 
 def test_a_bad_bundle_is_one_sentence_and_nothing_is_lost(opened, open_page: OpenPage, tmp_path: Path) -> None:
     path = tmp_path / "newer.zip"
-    path.write_bytes(write_bundle(*opened, QUICK))
+    path.write_bytes(write_bundle(opened[0], opened[1], QUICK))
     with zipfile.ZipFile(path) as old:
         parts = {name: old.read(name) for name in old.namelist()}
     parts["manifest.json"] = json.dumps(json.loads(parts["manifest.json"]) | {"schema": 99}).encode()
@@ -121,7 +121,7 @@ def test_nothing_leads_to_the_author_where_weights_are_anonymous(app: App, model
     analysis, pixels = opened
     secrets = (app.weights.name, model.weights.sha256, model.weights.short_hash, str(app.weights.parent))
     hidden = replace(analysis, weights=hide(analysis.weights))
-    page = supplement.write_supplement(model, hidden, pixels)
+    page = supplement.write_supplement(OpenSet(model, Prepared(pixels)), hidden)
     assert [s for s in secrets if s in page] == []
     packed = write_bundle(hidden, pixels, QUICK)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
@@ -132,7 +132,7 @@ def test_nothing_leads_to_the_author_where_weights_are_anonymous(app: App, model
     answer = bench.analyse({"pictures": {"rgb": picture, "nir": picture, "tir": picture}})
     figure = bench.ask({"task": "export.figure", "key": answer["key"], "look": {"columns": ["input"]}, "format": "svg"})
     assert "file" in figure
-    told = json.dumps([page_config(bench), answer, figure])
+    told = json.dumps([bench.config(), answer, figure])
     assert [s for s in secrets if s in told] == []
     assert "hidden-1" in told
 

@@ -11,6 +11,7 @@ from sdtps.datasets import open_dataset
 from sdtps.export import payload
 from sdtps.retrieval import feature_store as store
 from sdtps.retrieval.feature_store import FeatureStore
+from sdtps.retrieval.features import extend
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.data_registry import DataRegistry
 from tests.datasets import trees
@@ -100,7 +101,7 @@ def test_kept_patches_are_those_of_an_analysis(bench, tiny_model):
 def test_indexing_can_be_cancelled_and_goes_on_later(bench, monkeypatch):
     key = open_record(bench)
     halfway, cancelled = threading.Event(), threading.Event()
-    real = store.extend
+    real = extend
 
     def gated(*arguments, **options):
         for done in real(*arguments, **options):

@@ -5,9 +5,11 @@ import threading
 import pytest
 
 from sdtps.support.messages import Message
+from sdtps.support.progress import Progress
+from sdtps.types import Payload
 from sdtps.web.session import jobs as jobs_module
 from sdtps.web.session.backend import PageBackend
-from sdtps.web.session.jobs import Jobs, Payload, Progress
+from sdtps.web.session.jobs import Jobs
 from sdtps.web.session.requests import Refusal
 
 
