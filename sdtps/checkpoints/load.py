@@ -23,6 +23,7 @@ from sdtps.checkpoints.salvage import salvage
 from sdtps.models.reid import LoadedModel, ModelConfig, ReidModel, build_model, pick_device
 from sdtps.resources import CHECKPOINTS, EMBEDDED
 from sdtps.support.errors import CheckpointError
+from sdtps.support.files import whole_file
 from sdtps.support.messages import Message, plain
 from sdtps.types import WeightsReport
 
@@ -107,12 +108,10 @@ def save_checkpoint(net: ReidModel, path: str | os.PathLike[str], *, half: bool 
     state = {k: v.detach().cpu().contiguous() for k, v in net.state_dict().items()}
     if half:
         state = {k: v.half() if v.is_floating_point() else v for k, v in state.items()}
-    target = Path(path)
-    partial = target.with_name(target.name + ".partial")
     metadata = {"format": FORMAT, "config": json.dumps(net.config.as_dict()), **facts}
-    save_file(state, partial, metadata=metadata)
-    partial.chmod(0o644)  # safetensors leaves it readable for its owner alone
-    partial.replace(target)
+    with whole_file(path) as partial:
+        save_file(state, partial, metadata=metadata)
+        partial.chmod(0o644)  # safetensors leaves it readable for its owner alone
 
 
 def load_checkpoint(

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.algorithm.selection import gumbel_noise, soft_decision, straight_through
 from sdtps.algorithm.trace import Trace
+from sdtps.models.losses import batch_hard_triplet
 from sdtps.models.reid import Encoded
 from sdtps.pipeline import OpenSet
 from sdtps.support.messages import Message
@@ -187,7 +188,7 @@ def reference_gradients(seed: int = 0, batch: int = 8, patches: int = 128, dim: 
 
     def loss(feature: Tensor) -> Tensor:
         entropy = F.cross_entropy(norm(feature) @ head, people, label_smoothing=SMOOTHING)
-        return IDENTITY_WEIGHT * entropy + _batch_hard_triplet(feature, people)
+        return IDENTITY_WEIGHT * entropy + batch_hard_triplet(feature, people)
 
     with one_thread(), torch.enable_grad():
         return _all_routes(module, Encoded(tokens, vectors), loss, seed, None)
@@ -274,16 +275,6 @@ def _noise_facts(module: MultiModalSDTPS, tokens: Encoded, tau: float, seed: int
         float(soft.max()),
         1.0 / scores.shape[1],
     )
-
-
-def _batch_hard_triplet(feature: Tensor, people: Tensor) -> Tensor:
-    """log(1 + exp(furthest positive - nearest negative)), averaged over the batch."""
-    # A tiny offset: the derivative of a distance of exactly zero is not a number.
-    distance = ((feature.unsqueeze(1) - feature.unsqueeze(0)).square().sum(-1) + 1e-12).sqrt()
-    same = people.unsqueeze(1) == people.unsqueeze(0)
-    furthest = distance.masked_fill(~same, 0.0).amax(1)
-    nearest = distance.masked_fill(same, torch.inf).amin(1)
-    return F.softplus(furthest - nearest).mean()
 
 
 def _or_zeros(gradient: Tensor | None, like: Tensor) -> Tensor:

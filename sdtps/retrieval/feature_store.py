@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sdtps.datasets import Broken, Dataset
 from sdtps.models.reid import LoadedModel
 from sdtps.retrieval.features import FolderFeatures, Missing, Rows, extend
+from sdtps.support.files import whole_file
 from sdtps.support.messages import Message
 from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Settings
@@ -167,14 +168,8 @@ class FeatureStore:
     def _write(self, path: Path, arrays: dict[str, NDArray[Any]]) -> None:
         """The file appears whole or not at all, whoever else writes it."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=self.folder, suffix=".partial")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez(stream, **arrays)  # type: ignore[arg-type]
-            Path(partial).replace(path)
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
+        with whole_file(path) as partial, partial.open("wb") as stream:
+            np.savez(stream, **arrays)  # type: ignore[arg-type]
 
     def _tidy(self) -> None:
         """Keep within the budget, and always what was used last."""
