@@ -9,16 +9,14 @@ from numpy.typing import NDArray
 
 from sdtps.algorithm.scoring import ScoreWeights, fuse
 from sdtps.algorithm.selection import kept_count
+from sdtps.panels import SLIDERS
 from sdtps.types import MODALITIES, Analysis, BoolArray, FloatArray, Modality, ModalityTrace, Settings
 from sdtps.variants import Score, get_variant
 
 NAN = float("nan")
 OUTLIER_LIMIT = 3.5  # modified z-score above which a norm counts as an outlier
 MAD_TO_SIGMA = 1.4826  # median absolute deviation to standard deviation of a normal distribution
-FLIP_STEPS = {
-    "sparse_ratio": np.round(np.arange(0.05, 1.001, 0.01), 2),
-    "beta": np.round(np.arange(0.0, 0.501, 0.01), 2),
-}
+FLIP_STEPS = {name: np.array(SLIDERS[name].stops()) for name in ("sparse_ratio", "beta")}  # what moves the kept set
 
 
 @dataclass(frozen=True)

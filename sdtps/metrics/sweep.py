@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sdtps.images.foreground import precision
 from sdtps.metrics.compare import cosine
 from sdtps.metrics.overlap import overlap
+from sdtps.panels import SLIDERS
 from sdtps.pipeline import OpenSet
 from sdtps.types import MODALITIES, BoolArray, IntArray, Settings
 from sdtps.variants import get_variant
 
-SWEPT = ("sparse_ratio", "aggr_ratio", "beta", "tau")
 Values = NDArray[np.float64]
 
 
@@ -65,12 +65,12 @@ def sweep(
     Args:
         opened: the image set; missing modalities get no curves.
         settings: where everything else stays.
-        name: one of `SWEPT`, or a knob of the variant.
+        name: a slider of `panels.SLIDERS`, or a knob of the variant.
         values: the slider's values.
         person: (N,) True on the person's patches, where a mask is known.
         progress: called with (done, total); may raise to stop.
     """
-    swept = (*SWEPT, *(knob.name for knob in get_variant(settings.variant).knobs))
+    swept = (*SLIDERS, *(knob.name for knob in get_variant(settings.variant).knobs))
     if name not in swept:
         raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(swept)}.")
     # The draws behind the selection frequency are no part of a sweep, and most of its cost.
@@ -87,7 +87,7 @@ def sweep(
     return Sweep(
         name=name,
         values=np.asarray(values, np.float64),
-        now=float(getattr(settings, name) if name in SWEPT else settings.knobs.get(name, np.nan)),
+        now=float(getattr(settings, name) if name in SLIDERS else settings.knobs.get(name, np.nan)),
         kept=np.array([a[MODALITIES[0]].kept for a in found]),
         tokens=np.array([0 if w is None else len(w) for w in weights]),
         jaccard={m: np.array([o.jaccard for o in each]) for m, each in overlaps.items()},
@@ -99,4 +99,4 @@ def sweep(
 
 
 def _at(settings: Settings, name: str, value: float) -> Settings:
-    return replace(settings, **({name: value} if name in SWEPT else {"knobs": {**settings.knobs, name: value}}))
+    return replace(settings, **({name: value} if name in SLIDERS else {"knobs": {**settings.knobs, name: value}}))

@@ -9,8 +9,7 @@ import pytest
 
 import sdtps
 from sdtps.checkpoints.anonymise import hide, is_hidden
-from sdtps.export import bundle
-from sdtps.export import serialise as records
+from sdtps.export import bundle, serialise
 from sdtps.export.figure import FigureOptions
 from sdtps.images.read import prepare, read_triplet
 from sdtps.support.errors import InputError
@@ -49,12 +48,12 @@ def manifest_with(packed: bytes, **values) -> bytes:
 
 
 def assert_same(a: sdtps.Analysis, b: sdtps.Analysis) -> None:
-    ours, theirs = records.arrays_of(a), records.arrays_of(b)
+    ours, theirs = serialise.arrays_of(a), serialise.arrays_of(b)
     assert ours.keys() == theirs.keys()
     for name, array in ours.items():
         assert array.dtype == theirs[name].dtype, name
         assert array.tobytes() == theirs[name].tobytes(), name
-    assert records.facts_of(a) == records.facts_of(b)
+    assert serialise.facts_of(a) == serialise.facts_of(b)
 
 
 @pytest.mark.parametrize("variant", ["final", "open-source", "first", "importance"])
@@ -132,7 +131,7 @@ def test_bombs_are_refused_before_they_unfold(packed):
         bundle.read_bundle(rewritten(packed, **{"inputs/rgb.png": zeros}))
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("feature.npy", bytes(records.MAX_ARRAY_BYTES + 1))
+        archive.writestr("feature.npy", bytes(serialise.MAX_ARRAY_BYTES + 1))
     with pytest.raises(InputError, match="damaged"):
         bundle.read_bundle(rewritten(packed, **{"maps.npz": inner.getvalue()}))
     many = {f"x{i}": b"" for i in range(100)}

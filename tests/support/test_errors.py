@@ -12,8 +12,7 @@ from PIL import Image
 from sdtps import pipeline
 from sdtps.checkpoints.load import WeightsSource, save_checkpoint
 from sdtps.cli.main import main
-from sdtps.support import errors as faults
-from sdtps.support import files
+from sdtps.support import errors, files
 from sdtps.web.server.api import _answered
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.jobs import Jobs
@@ -62,7 +61,7 @@ def fail_with(monkeypatch, error: Exception, place: object = pipeline, name: str
 
 @pytest.mark.parametrize("code", FAILURES)
 def test_each_failure_has_its_sentence(code) -> None:
-    message = faults.sentence(FAILURES[code])
+    message = errors.sentence(FAILURES[code])
     assert (message.code, complaint(message)) == (code, None)
     assert "secret" not in message
 
@@ -86,7 +85,7 @@ def test_http_and_jobs_say_it(code) -> None:
 
     with pytest.raises(gr.Error) as caught:
         _answered(work)
-    assert caught.value.message == faults.sentence(FAILURES[code])
+    assert caught.value.message == errors.sentence(FAILURES[code])
     jobs = Jobs()
     key = jobs.start(work)["job"]
     jobs._jobs[key].future.result(60)

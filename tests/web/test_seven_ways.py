@@ -13,8 +13,7 @@ from playwright.sync_api import Browser, Page
 import sdtps
 from sdtps import panels
 from sdtps.cli.main import main
-from sdtps.export import serialise as records
-from sdtps.export import supplement
+from sdtps.export import serialise, supplement
 from sdtps.export.bundle import read_bundle
 from sdtps.images.read import read_triplet
 from sdtps.pipeline import OpenSet
@@ -30,7 +29,7 @@ def options(settings: dict[str, float]) -> list[str]:
 
 
 def plain(analysis: sdtps.Analysis) -> dict[str, list[Any]]:
-    return {name: array.tolist() for name, array in records.arrays_of(analysis).items()}
+    return {name: array.tolist() for name, array in serialise.arrays_of(analysis).items()}
 
 
 def assert_page_shows(page: Page, analysis: sdtps.Analysis) -> None:

@@ -11,8 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from sdtps.export import payload
-from sdtps.export import serialise as records
+from sdtps.export import payload, serialise
 from sdtps.export.batch.folder import ResultFolder
 from sdtps.export.batch.overlay import spread
 from sdtps.export.batch.work import Item, Row
@@ -56,7 +55,9 @@ def write_summary(folder: ResultFolder, items: Sequence[Item], grid: Grid, facts
     else:
         notes.append("summary.parquet was left out, because pyarrow is not installed; summary.csv holds the same.")
     frequency = _frequency(folder, [row for row in rows if not row["error"]], grid)
-    folder.write("frequency.npz", records.pack_npz({m: f.reshape(grid.rows, grid.cols) for m, f in frequency.items()}))
+    folder.write(
+        "frequency.npz", serialise.pack_npz({m: f.reshape(grid.rows, grid.cols) for m, f in frequency.items()})
+    )
     folder.write("index.html", _sheet(rows, frequency, grid, facts).encode())
     return notes
 
@@ -92,7 +93,7 @@ def _frequency(folder: ResultFolder, rows: Sequence[Row], grid: Grid) -> dict[st
     """(N,) share of the triplets that keep each patch, per modality."""
     counts = {str(m): np.zeros(grid.patches, np.int64) for m in MODALITIES}
     for row in rows:
-        arrays = records.unpack_npz((folder.path / row["files"][0]).read_bytes())
+        arrays = serialise.unpack_npz((folder.path / row["files"][0]).read_bytes())
         for m, count in counts.items():
             count += arrays[f"{m}.mask"]
     return {m: (count / max(1, len(rows))).astype(np.float32) for m, count in counts.items()}

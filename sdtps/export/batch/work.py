@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from sdtps.datasets import Record
-from sdtps.export import serialise as records
+from sdtps.export import serialise
 from sdtps.export.batch.overlay import overlay
 from sdtps.images.masks import people_patches
 from sdtps.images.read import Fit
@@ -134,7 +134,7 @@ def _packed(one: Loaded, analysis: Analysis) -> Result:
     picture = overlay(analysis, one.opened.prepared.pixels)
     Image.fromarray(picture).save(stream, "JPEG", quality=QUALITY, subsampling=0)
     files = {
-        f"maps/{name}.npz": records.pack_npz(records.arrays_of(analysis)),
+        f"maps/{name}.npz": serialise.pack_npz(serialise.arrays_of(analysis)),
         f"overlays/{name}.jpg": stream.getvalue(),
     }
     row = _row(one, analysis) | {"files": list(files)}

@@ -5,7 +5,7 @@ from typing import Any
 import gradio as gr
 from gradio.data_classes import DataWithFiles
 
-from sdtps.web import static as assets
+from sdtps.web import static
 from sdtps.web.server.access_log import remark
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.tasks import TASKS
@@ -51,10 +51,10 @@ def lens_view(backend: PageBackend) -> gr.HTML:
         "",
         # A template without ${value}: otherwise every analysis would wipe the canvases.
         html_template='<div class="lens-root"></div>',
-        js_on_load=assets.gradio_script(),
+        js_on_load=static.gradio_script(),
         apply_default_css=False,
         server_functions=[stage, upload_weights, decide, ask],
         elem_id="lens",
-        lens_config=backend.config() | {"texts": assets.texts()},
-        lens_css=assets.styles(),
+        lens_config=backend.config() | {"texts": static.texts()},
+        lens_css=static.styles(),
     )

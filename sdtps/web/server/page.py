@@ -5,7 +5,7 @@ from typing import Any
 
 import gradio as gr
 
-from sdtps.web import static as assets
+from sdtps.web import static
 from sdtps.web.server.access_log import logged, outcome
 from sdtps.web.server.api import add_api
 from sdtps.web.server.component import lens_view
@@ -24,7 +24,6 @@ FRAME_CSS = """
   padding: 0 !important; max-width: none !important; }
 #lens, #lens .html-container { padding: 0 !important; }
 """
-FAILED_JS = "() => { window.dispatchEvent(new CustomEvent('lens-analyse-failed')); }"
 
 
 def build_page(backend: PageBackend) -> gr.Blocks:
@@ -43,17 +42,17 @@ def build_page(backend: PageBackend) -> gr.Blocks:
                 facts["outcome"] = outcome(answer)
             return json.dumps(answer | {"id": str(data.get("id"))[:64]})
 
-        job = view.analyse(
+        # The scripts join the queue themselves: Gradio's client would hide why a request was refused.
+        view.analyse(
             analyse,
             None,
             view,
             show_progress="hidden",
-            trigger_mode="multiple",  # the scripts keep one in flight; "once" would drop the last of a fast series
+            trigger_mode="multiple",
             concurrency_limit=1,
             concurrency_id="backbone",
             api_visibility="private",
         )
-        job.failure(None, None, None, js=FAILED_JS, queue=False, api_visibility="private")
     page.queue(max_size=QUEUE_SIZE, api_open=False)
     return page
 
@@ -71,7 +70,7 @@ def launch_options(*, upload_weights: bool = False) -> dict[str, Any]:
             font_mono=[gr.themes.LocalFont("IBM Plex Mono", weights=(400, 700)), "ui-monospace", "monospace"],
         ),
         "css": FRAME_CSS,
-        "favicon_path": assets.STATIC / "icon.png",
+        "favicon_path": static.STATIC / "icon.png",
         "footer_links": [],
         "run_history": False,
         "show_error": False,

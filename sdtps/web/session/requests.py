@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
@@ -20,7 +20,6 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
 Index = Annotated[int, Field(ge=0, lt=2**53)]  # as large as a number of a browser can be
 Number = Annotated[float, Field(allow_inf_nan=False)]
 ModalityName = Literal["rgb", "nir", "tir"]
-AnyRequest = TypeVar("AnyRequest", bound="Request")
 
 
 class Refusal(LensError):

@@ -12,8 +12,7 @@ from playwright.sync_api import Page
 import sdtps
 from sdtps.checkpoints.anonymise import hide, hide_model
 from sdtps.datasets.examples import find_examples
-from sdtps.export import serialise as records
-from sdtps.export import supplement
+from sdtps.export import serialise, supplement
 from sdtps.export.bundle import read_bundle, write_bundle
 from sdtps.export.figure import FigureOptions
 from sdtps.images.read import Prepared, prepare, read_triplet
@@ -53,7 +52,7 @@ def test_figure_and_bundle_are_downloaded(app: App, model, open_page: OpenPage, 
     assert b"<svg" in download(page, "figure", tmp_path).read_bytes()
     found = read_bundle(download(page, "bundle", tmp_path)).analysis
     expected = sdtps.analyse(model, *app.files("night"), sdtps.Settings(beta=0.1))
-    assert records.as_json(found)["arrays"] == records.as_json(expected)["arrays"]
+    assert serialise.as_json(found)["arrays"] == serialise.as_json(expected)["arrays"]
 
 
 def test_preview_follows_the_choices(open_page: OpenPage) -> None:
