@@ -20,6 +20,7 @@ from sdtps.models.reid import LoadedModel
 from sdtps.support.messages import as_note
 from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, Payload, Settings, WeightsReport
 from sdtps.variants import VARIANTS, Score, get_variant
+from sdtps.web import static
 
 SCHEMA = 2
 NAMES_SHOWN = 5  # tensors that a report names
@@ -169,6 +170,15 @@ def tables() -> Payload:
         "variants": variant_cards(),
         "colour_tables": {name: pack_bytes(colour_table(name)) for name in COLOUR_MAPS},
     }
+
+
+def page_texts() -> dict[str, dict[str, str]]:
+    """The page's texts; panels and knobs of a selector of one's own bring their words with them."""
+    own = {f"column.{name}": panel.title or name for name, panel in panels.PANELS.items()}
+    own |= {f"explain.{name}": panel.title or name for name, panel in panels.PANELS.items()}
+    own |= {f"setting.{knob.name}": knob.name for v in VARIANTS.values() for knob in v.knobs}
+    own |= {f"variant.{v.name}": v.summary for v in VARIANTS.values()}
+    return {language: own | texts for language, texts in static.texts().items()}
 
 
 def variant_cards() -> list[Payload]:
