@@ -192,7 +192,7 @@ def variant_cards() -> list[Payload]:
             "soft": v.soft,
             "panels": list(panels.panels_of(v.name)),
             "reads": list(v.reads),
-            "knobs": [asdict(knob) for knob in v.knobs],
+            "knobs": [asdict(knob) | {"log": False} for knob in v.knobs],
         }
         for v in VARIANTS.values()
     ]

@@ -83,7 +83,7 @@ export function makeControls(lens) {
   const { config, i18n, store, session } = lens;
   const { state } = store;
   const knobs = new Map(config.variants.flatMap((variant) => variant.knobs.map((knob) => [knob.name, knob])));
-  const sliders = [...config.sliders, ...knobs.values()].map((spec) => makeSlider('log' in spec ? spec : { ...spec, log: false }, lens));
+  const sliders = [...config.sliders, ...knobs.values()].map((spec) => makeSlider(spec, lens));
   const variantOf = (name) => config.variants.find((variant) => variant.name === name);
   const node = h('section.lens-controls', { 'data-t-aria': 'controls' }, ...sliders.map((slider) => slider.node),
     h('button.lens-reset-all', { type: 'button', 'data-t': 'reset.all', 'data-reset': 'all', onclick: session.resetSettings }));

@@ -111,7 +111,7 @@ export function makeHeader(lens, onAbout, buttons) {
     variant.replaceChildren(...config.variants.map((v) => variantOption(v, model.lacking[v.name])));
     const chosen = config.variants.find((v) => v.name === state.settings.variant);
     const open = model.report && model.report.assumed.some(({ code }) => code === 'weights.assumed.importance');
-    setText(asked, open ? i18n.t('variant.assumed') : '');
+    setText(asked, open ? i18n.t('assumed.variant') : '');
     setText(summary, chosen ? variantSummary(chosen, i18n) : '');
     summary.title = summary.textContent || '';
     banner.hidden = card.complete;
