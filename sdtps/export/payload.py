@@ -20,6 +20,7 @@ from sdtps.models.reid import LoadedModel
 from sdtps.support.messages import as_note
 from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, Payload, Settings, WeightsReport
 from sdtps.variants import VARIANTS, Score, get_variant
+from sdtps.web import static
 
 SCHEMA = 2
 NAMES_SHOWN = 5  # tensors that a report names
@@ -171,6 +172,15 @@ def tables() -> Payload:
     }
 
 
+def page_texts() -> dict[str, dict[str, str]]:
+    """The page's texts; panels and knobs of a selector of one's own bring their words with them."""
+    own = {f"column.{name}": panel.title or name for name, panel in panels.PANELS.items()}
+    own |= {f"explain.{name}": panel.title or name for name, panel in panels.PANELS.items()}
+    own |= {f"setting.{knob.name}": knob.name for v in VARIANTS.values() for knob in v.knobs}
+    own |= {f"variant.{v.name}": v.summary for v in VARIANTS.values()}
+    return {language: own | texts for language, texts in static.texts().items()}
+
+
 def variant_cards() -> list[Payload]:
     """Name, label and sentence of each variant."""
     return [
@@ -182,7 +192,7 @@ def variant_cards() -> list[Payload]:
             "soft": v.soft,
             "panels": list(panels.panels_of(v.name)),
             "reads": list(v.reads),
-            "knobs": [asdict(knob) for knob in v.knobs],
+            "knobs": [asdict(knob) | {"log": False} for knob in v.knobs],
         }
         for v in VARIANTS.values()
     ]

@@ -2,7 +2,7 @@
 
 /** @import { Analysis, Modality, Panel, State, Translator } from '../core/types.js' */
 /** @import { Look } from './paint.js' */
-import { maskOf } from '../core/analysis.js';
+import { keptMask } from '../core/analysis.js';
 import { h, setAttribute, setText } from '../core/dom.js';
 import { rangeNumber } from '../core/numbers.js';
 import { paintPanel } from './paint.js';
@@ -43,8 +43,11 @@ export function lookOf({ modality: name, panel }, analysis, { display, token }) 
   const { rows, cols } = analysis.grid;
   const look = /** @type {CellLook} */ ({ image: modality.image, rows, cols, signature: '' });
   if (panel.masked || panel.kind === 'kept') {
-    const mask = maskOf(modality.rank, analysis.counts.kept);
+    const mask = keptMask(analysis, name);
     Object.assign(look, { mask, dropped: display.dropped, signature: mask.join('') + display.dropped });
+  }
+  if (panel.kind === 'kept' && modality.groups) {
+    Object.assign(look, { groups: modality.groups, signature: look.signature + modality.groups.join('') });
   }
   if (panel.kind !== 'heat') return look;
   let values = modality.maps[panel.name];
@@ -88,7 +91,7 @@ export function paintCell(cell, analysis, state, tables, i18n) {
  * @param {Translator} i18n
  */
 export function captionOf({ modality: name, panel }, analysis, token, i18n) {
-  const { missing, others, cut } = analysis.modalities[name];
+  const { missing, others, cut, kept, effective } = analysis.modalities[name];
   const { counts, settings } = analysis;
   if (panel.kind === 'photo') return missing ? i18n.t('missing') : '';
   if (panel.other !== null) return `← ${others[panel.other].toUpperCase()}`;
@@ -97,7 +100,9 @@ export function captionOf({ modality: name, panel }, analysis, token, i18n) {
     return token === null ? i18n.t('tokens.short', { n: counts.tokens }) : i18n.t('token.short', { n: token + 1 });
   }
   const key = `caption.${panel.name}`;
-  return i18n.has(key) ? i18n.t(key, { ...settings, ...counts, cut: rangeNumber(cut) }) : '';
+  if (!i18n.has(key) || (panel.name === 'score' && cut === null)) return '';
+  const values = { ...settings, ...counts, kept: kept ?? counts.kept, effective: Math.round(effective), cut: rangeNumber(cut ?? 0) };
+  return i18n.t(key, values);
 }
 
 function labelOf({ modality, panel }, look, ends, i18n) {

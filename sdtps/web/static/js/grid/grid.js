@@ -29,7 +29,17 @@ export function makeGrid({ panels }) {
     for (const button of /** @type {any} */ (tabs.children)) button.setAttribute('aria-pressed', button.dataset.modality === modality);
   }
 
-  return { node, tabs, headRow, heads, cells: rows.flat(), panels };
+  const shown = { columns: panels.length };
+
+  /** @param {string[]} names the panels that the selector has */
+  function showPanels(names) {
+    const there = panels.map(({ name }) => names.includes(name));
+    shown.columns = there.filter(Boolean).length;
+    for (const [i, yes] of there.entries()) for (const part of [heads[i], ...rows.map((cells) => cells[i])]) part.node.hidden = !yes;
+    node.style.setProperty('--columns', String(shown.columns));
+  }
+
+  return { node, tabs, headRow, heads, cells: rows.flat(), shown, showPanels };
 }
 
 /**
@@ -40,7 +50,7 @@ export function makeGrid({ panels }) {
  */
 export function fitGrid(grid, area, shape) {
   const narrow = window.matchMedia(NARROW).matches;
-  const layout = linesOf(shape, { columns: grid.panels.length, narrow, width: area.width });
+  const layout = linesOf(shape, { columns: grid.shown.columns, narrow, width: area.width });
   grid.node.classList.toggle('lens-narrow', narrow);
   grid.node.classList.toggle('lens-wide-cells', layout.lines === 2);
   const [cell] = grid.cells;

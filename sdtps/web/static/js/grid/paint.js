@@ -16,6 +16,7 @@ import { paintColours } from '../core/colours.js';
  * @property {boolean} [smooth]
  * @property {ArrayLike<number> | null} [mask] 1 where a patch is kept
  * @property {string} [dropped]
+ * @property {ArrayLike<number> | null} [groups] why a patch is kept
  */
 
 const DIM = 'rgba(92, 102, 117, 0.82)';
@@ -113,6 +114,20 @@ function paintContour(context, look) {
   }
 }
 
+const GROUP_COLOURS = { 1: '#f2b701', 2: '#3aa7e0', 3: '#ffffff', 4: '#b07cc6' }; // own modality, another, both, filled up
+
+// A frame inside each kept patch, in the colour of what keeps it.
+function paintGroups(context, look) {
+  const line = Math.max(1, Math.round(context.canvas.width / 90));
+  context.lineWidth = line;
+  for (let i = 0; i < look.groups.length; i += 1) {
+    if (!look.groups[i]) continue;
+    const [x, y, width, height] = patchBox(context.canvas, look, i);
+    context.strokeStyle = GROUP_COLOURS[look.groups[i]];
+    context.strokeRect(x + line, y + line, width - 2 * line, height - 2 * line);
+  }
+}
+
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {Look} look
@@ -128,4 +143,5 @@ export function paintPanel(canvas, look) {
     context.globalAlpha = 1;
   }
   if (look.mask) paintDropped(context, look);
+  if (look.groups) paintGroups(context, look);
 }

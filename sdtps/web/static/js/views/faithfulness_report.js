@@ -18,6 +18,7 @@ export function reportContent(found, target, i18n) {
   const given = MODALITIES.filter((m) => m in found.removal);
   return [
     h('p.lens-intro', { 'data-t': `faith.explain.${target}` }),
+    ...(found.weighed ? [h('p.lens-intro', { 'data-t': 'faith.weighed', 'data-weighed': '' })] : []),
     h('div.lens-faith-charts', {}, ...given.map((m) => h('div', { 'data-modality': m }, h('h3', {}, m.toUpperCase()),
       ...['insertion', 'deletion'].map((kind) => removalChart(found.removal[m][target], m, kind, i18n))))),
     h('div.lens-faith-tables', {}, factTable(found, target, given, i18n), setTable(found, given)),
