@@ -100,9 +100,10 @@ export function captionOf({ modality: name, panel }, analysis, token, i18n) {
     return token === null ? i18n.t('tokens.short', { n: counts.tokens }) : i18n.t('token.short', { n: token + 1 });
   }
   const key = `caption.${panel.name}`;
-  if (!i18n.has(key) || (panel.name === 'score' && cut === null)) return '';
-  const values = { ...settings, ...counts, kept: kept ?? counts.kept, effective: Math.round(effective), cut: rangeNumber(cut ?? 0) };
-  return i18n.t(key, values);
+  if (!i18n.has(key)) return '';
+  const values = { ...settings, ...counts, kept: kept ?? counts.kept, effective: Math.round(effective) };
+  const caption = i18n.t(key, cut === null ? values : { ...values, cut: rangeNumber(cut) });
+  return caption.includes('{') ? '' : caption; // a number that this selector does not have
 }
 
 function labelOf({ modality, panel }, look, ends, i18n) {
