@@ -14,7 +14,7 @@ from sdtps.models.reid import ModelConfig
 class Synthetic:
     """Generated people: for every seed (a world with its own cameras), `ids` people with `views` views each.
 
-    A batch holds a random `patches` of each picture's patches.
+    A batch holds a random `patches` of each picture's patches. `style` is `rendered` or `drawn`.
     """
 
     seeds: tuple[int, ...] = (1,)
@@ -22,6 +22,7 @@ class Synthetic:
     views: int = 4
     patches: int = 48
     cache: str = "runs/tokens"
+    style: str = "rendered"
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from sdtps.training.maps import CosineCalibration, apart_loss, maps_loss, meanin
 from sdtps.training.recipe import LossWeights, Phase, Recipe
 from sdtps.training.sampling import PkSampler
 from sdtps.training.sources import Batch, CachedTokens, FolderImages, Source
-from sdtps.training.synth import EDITION
+from sdtps.training.synth import edition
 from sdtps.training.tokens import TokenSet, cache_synthetic
 from sdtps.training.trunk import load_trunk
 
@@ -56,13 +56,13 @@ def open_source(recipe: Recipe, quiet: bool = False) -> Source:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     spec = recipe.synthetic
-    made = f"{spec.ids}x{spec.views}-edition{EDITION}-block{backbone.frozen_blocks}"
+    made = f"{spec.style}{edition(spec.style)}-{spec.ids}x{spec.views}-block{backbone.frozen_blocks}"
     if backbone.colours:
         made += "-colours"
     for seed in tqdm(spec.seeds, desc="tokens", unit="world", disable=quiet):
         path = folder / f"{seed}-{made}.npz"
         if not path.exists():
-            cache_synthetic(backbone, seed, spec.ids, spec.views).save(path)
+            cache_synthetic(backbone, seed, spec.ids, spec.views, style=spec.style).save(path)
         paths.append(path)
     with torch.no_grad():  # not inference mode: the trainable blocks run on it
         blank = backbone.stem(torch.zeros(1, 3, *backbone.input_size))

@@ -132,6 +132,6 @@ def target(name: str) -> tuple[IntArray, FloatArray]:
     """One shape target: the vertices that it moves and by how much."""
     path = data_folder() / "targets" / f"{name}.target.gz"
     with gzip.open(path, "rt", encoding="utf-8") as stream:
-        rows = [line.split() for line in stream if line.strip() and not line.startswith("#")]
-    index = np.array([int(r[0]) for r in rows], np.int64)
-    return index, np.array([[float(x) for x in r[1:4]] for r in rows], np.float32).reshape(-1, 3)
+        text = "".join(line for line in stream if not line.startswith("#"))
+    rows = np.array(text.split(), np.float64).reshape(-1, 4)
+    return rows[:, 0].astype(np.int64), rows[:, 1:].astype(np.float32)

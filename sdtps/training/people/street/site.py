@@ -45,11 +45,11 @@ def _ground(rng: Rng, kind: str, heat: float) -> Surface:
         return Surface(Kind.GRASS, green, float(rng.uniform(0.25, 0.75)), heat - float(rng.uniform(0.03, 0.12)),
                        (0.13, 0.1, 0.05), seed=float(rng.uniform(0, 50)))  # fmt: skip
     if kind == "slabs":
-        base = paint(rng, 0.08, 0.5, heat, Kind.SLABS, 0.04)
+        base = paint(rng, 0.08, 0.5, heat, Kind.SLABS, 0.04, 0.04)
         return base.but(period=float(rng.uniform(1.8, 7)), duty=float(rng.random() < 0.5), pattern=int(rng.random() < 0.15),
                         second=tuple(np.clip(np.array(base.colour) * rng.uniform(0.5, 1.4, 3), 0.01, 1).tolist()))  # fmt: skip
     low, high = (0.04, 0.22) if kind == "road" else (0.1, 0.5)
-    return paint(rng, low, high, heat, Kind.ASPHALT, 0.03).but(pattern=0)
+    return paint(rng, low, high, heat, Kind.ASPHALT, 0.03, 0.02).but(pattern=0)
 
 
 def _strip(z0: float, z1: float, y: float, surface: Surface, turned: bool = False) -> Mesh:

@@ -11,11 +11,13 @@ from sdtps.training.synth.types import FloatArray, Rng, Vector, pick
 LEAF: Colour = (0.035, 0.06, 0.02)
 
 
-def paint(rng: Rng, low: float, high: float, heat: float, kind: Kind = Kind.PLAIN, tint: float = 0.08) -> Surface:
+def paint(
+    rng: Rng, low: float, high: float, heat: float, kind: Kind = Kind.PLAIN, tint: float = 0.08, vivid: float = 0.18
+) -> Surface:
     """A surface of a random lightness, mostly grey, as bright in the near infrared give or take."""
     value = float(np.exp(rng.uniform(np.log(low), np.log(high))))
     colour = np.clip(value * (1 + rng.normal(0, tint, 3)), 0.004, 1.2)
-    if rng.random() < 0.18:
+    if rng.random() < vivid:
         colour = np.clip(colour * rng.uniform(0.3, 1.7, 3), 0.004, 1.2)
     second = np.clip(float(np.exp(rng.uniform(np.log(0.02), np.log(0.7)))) * (1 + rng.normal(0, tint, 3)), 0.004, 1)
     return Surface(
@@ -126,18 +128,18 @@ def car(rng: Rng, x: float, z: float, heat: float, bearing: float = 0.0) -> list
     return [p.moved(turn, place) for p in parts]
 
 
-def bush(rng: Rng, x: float, z: float, heat: float) -> list[Mesh]:
+def bush(rng: Rng, x: float, z: float, heat: float, tallest: float = 14) -> list[Mesh]:
     """Bushes, or a hedge."""
     green = Surface(
         Kind.LEAVES, tuple(c * float(rng.uniform(0.5, 1.6)) for c in LEAF), float(rng.uniform(0.3, 0.85)), heat - 0.05,
         (0.08, 0.12, 0.04), seed=float(rng.uniform(0, 50)),
     )  # fmt: skip
     if rng.random() < 0.35:
-        high = rng.uniform(4, 14)
+        high = rng.uniform(4, tallest)
         return [solid(box((rng.uniform(20, 80), high, rng.uniform(3, 8)), (x, high / 2, z), 8), green, loose=0.5)]
     parts = []
     for _ in range(int(rng.integers(2, 6))):
-        size = rng.uniform(3, 11)
+        size = rng.uniform(3, 0.8 * tallest)
         place = (x + rng.normal(0, 5), size * 0.4, z + rng.normal(0, 2))
         parts.append(solid(ball((size * 1.3, size, size * 1.2), place), green, loose=0.75))
     return parts
@@ -187,8 +189,8 @@ def lit_pane(rng: Rng, x: float, z: float) -> list[Mesh]:
 
 def in_front(rng: Rng, place: Vector, heat: float) -> list[Mesh]:
     """Something between the camera and a person."""
-    kind = pick(rng, {"pole": 0.3, "fence": 0.24, "car": 0.16, "bush": 0.18, "box": 0.12})
-    x, z = float(place[0] + rng.normal(0, 2.2)), float(place[2])
+    kind = pick(rng, {"pole": 0.32, "fence": 0.22, "car": 0.14, "bush": 0.18, "box": 0.14})
+    x, z = float(place[0] + rng.normal(0, 2.4)), float(place[2])
     if kind == "pole":
         parts = pole(rng, x, z, heat)
     elif kind == "fence":
@@ -196,7 +198,7 @@ def in_front(rng: Rng, place: Vector, heat: float) -> list[Mesh]:
     elif kind == "car":
         parts = car(rng, x + rng.choice((-1, 1)) * rng.uniform(12, 24), z + 10, heat, rng.normal(0, 0.1))
     elif kind == "bush":
-        parts = bush(rng, x, z, heat)
+        parts = bush(rng, x + rng.choice((-1, 1)) * rng.uniform(2, 6), z, heat, tallest=8)
     else:
-        parts = boxes(rng, x, z, heat)
+        parts = boxes(rng, x + rng.choice((-1, 1)) * rng.uniform(1, 5), z, heat)
     return parts

@@ -45,7 +45,10 @@ def colour_picture(rng: Rng, seen: Seen, camera: Camera, conditions: Conditions,
         for _ in range(int(rng.integers(0, 3))):
             light = light * (rng.uniform(0.25, 0.9) + rng.uniform(0.4, 1.6) * frame.spot(rng))
         # Against lit ground people are dark more often than bright.
-        light = light * (1 - people * (1 - rng.uniform(0.2, 0.9))) if rng.random() < 0.5 else light
+        if rng.random() < 0.5:
+            light = light * (1 - people * (1 - rng.uniform(0.15, 0.85)))
+        if rng.random() < 0.35:
+            light = light * (1 + (1 - people) * rng.uniform(0.5, 3.0) * frame.spot(rng, (0.2, 0.5)))
     image = seen.radiance[:3] * light
     tint = camera.tint * (1 + rng.normal(0, 0.05, 3))
     image *= (tint * _gain(image[1], rng.uniform(78, 98), rng.uniform(0.14, 0.6))).astype(np.float32)[:, None, None]

@@ -41,7 +41,7 @@ void main() {
   if (shape.w <= 0.0) {
     vec3 c = use_photo > 0.5 ? behind(d) : sky_light.rgb * (0.6 + 0.8 * max(d.y, 0.0));
     float r = use_photo > 0.5 ? infrared(c) : sky_light.a * 0.5;
-    seen = vec4(mix(c, vec3(fog_level), fog), mix(r, fog_level, fog * 0.7)); truth = vec4(sky_heat, 0.0, 0.0, 1.0); return;
+    seen = clamp(vec4(mix(c, vec3(fog_level), fog), mix(r, fog_level, fog * 0.7)), 0.0, 60.0); truth = vec4(sky_heat, 0.0, 0.0, 1.0); return;
   }
   vec4 a = texture(reflectance_map, place);
   vec3 n = normalize(shape.xyz);
@@ -92,6 +92,6 @@ void main() {
   float haze = fog * (1.0 - exp(-shape.w * 0.012));
   float facing = max(dot(n, -d), 0.0), h = extra.x;
   if (owner == 1 || owner == 2) h -= edge_cool * (1.0 - facing) * (1.0 - facing);
-  seen = vec4(mix(out_.rgb, vec3(fog_level), haze), mix(out_.a, fog_level, haze * 0.8));
+  seen = clamp(vec4(mix(out_.rgb, vec3(fog_level), haze), mix(out_.a, fog_level, haze * 0.8)), 0.0, 60.0);
   truth = vec4(h, float(owner == 1), float(owner == 2), float(owner == 0));
 }

@@ -149,7 +149,8 @@ class Raster:
         """(4, H, W) float32, top row first, averaged over the samples of each pixel."""
         width, height = CANVAS_W * self.scale, CANVAS_H * self.scale
         raw = np.frombuffer(texture.read(), np.float16).reshape(height, self.fine, width, self.fine, 4)
-        mean = raw.astype(np.float32).mean((1, 3))[::-1]
+        # A degenerate triangle has no normal and lights up as nothing that is a number.
+        mean = np.nan_to_num(raw.astype(np.float32), posinf=0, neginf=0).mean((1, 3))[::-1]
         return np.ascontiguousarray(mean.transpose(2, 0, 1))
 
 

@@ -55,7 +55,7 @@ void main() {
       vec3 g = vec3(folds(rest + vec3(e,0,0)) - w, folds(rest + vec3(0,e,0)) - w, folds(rest + vec3(0,0,e)) - w) / e;
       n = normalize(n - wrinkle * 0.42 * (g - dot(g, n) * n));
       hollow = clamp((0.62 - w) * wrinkle * 1.1, 0.0, 0.5);
-      h += heat_folds * (0.75 * (noise(rest * stretch * 1.1 + seed) - 0.5) + 0.35 * (0.5 - w));
+      h += heat_folds * (0.6 * (noise(rest * stretch * 1.1 + seed) - 0.5) + 0.7 * (0.55 - w));
     }
     if (kind == 12) {
       float q = fract(rest.y / 0.62 + phase), seam = smoothstep(0.0, 0.2, q) * smoothstep(1.0, 0.8, q);
@@ -80,7 +80,7 @@ void main() {
   } else if (kind == 3) {
     float strand = noise(vec3(rest.x * 11.0, rest.y * 1.6, rest.z * 11.0)) - 0.5, lock = cloud(rest * vec3(3.2, 0.9, 3.2)) - 0.5;
     float facing = abs(dot(n, view));
-    if (fit.x > 0.02 && facing < 0.34 * fit.x + 0.12 && noise(rest * vec3(13.0, 3.0, 13.0)) > 0.32 + facing * 2.0) discard;
+    if (fit.x > 0.02 && facing < 0.4 * fit.x + 0.14 && noise(rest * vec3(15.0, 4.0, 15.0)) > 0.28 + facing * 1.9) discard;
     c *= paint.rgb * (1.0 + 0.9 * strand + 0.5 * lock); r *= 1.0 + 0.5 * strand + 0.4 * lock;
     n = normalize(n + 0.5 * vec3(strand, 0.3 * lock, strand)); hollow = clamp(-lock, 0.0, 0.4); h += 0.1 * lock; shine = 0.06;
   } else if (kind == 4) {

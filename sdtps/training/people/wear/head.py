@@ -98,7 +98,7 @@ def _wavy(points: FloatArray, amount: float, seed: float) -> FloatArray:
 
 def _cap(body: FloatArray, where: np.ndarray, push: float, surface: Surface, ragged: float, bulge: float) -> Piece:
     rest = bodies().rest
-    lift = push * np.clip((rest[:, 1] - 6.7) / 1.0, 0.35, 1.0) + bulge * np.clip((rest[:, 1] - 7.8) / 0.6, 0, 1)
+    lift = push * np.clip((rest[:, 1] - 6.85) / 1.15, 0.14, 1.0) + bulge * np.clip((rest[:, 1] - 7.8) / 0.6, 0, 1)
     points = body + normals(body, bodies().faces["body"]) * (lift + _wavy(rest, push * 0.35, surface.seed))[:, None]
     return shell(points, "body", where, surface, np.full(len(rest), ragged))
 
@@ -166,7 +166,7 @@ def hat(body: FloatArray, kind: str, surface: Surface) -> list[Piece]:
         peak = meshes.box((1.5, 0.1, 1.0), head + np.array([0, 0.92, 1.65]), 3.0)
         parts.append(riding(peak, "head", surface))
     if kind == "bucket":
-        brim = meshes.lathe([(0.85, 0.05), (1.15, -0.12), (1.5, -0.38), (1.12, -0.15)], head + np.array([0, 0.85, 0.3]))
+        brim = meshes.lathe([(0.6, 0.3), (0.95, 0.1), (1.2, -0.12), (1.5, -0.38), (1.12, -0.2), (0.7, 0.0)], head + np.array([0, 0.85, 0.3]))
         parts.append(riding(brim, "head", surface))
     return parts
 

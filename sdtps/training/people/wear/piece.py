@@ -83,7 +83,18 @@ def trimmed(points: FloatArray, low: float, high: float, group: str, where: np.n
     drawn = inside.copy()
     drawn[touched] = True
     moved = points.copy()
-    moved[:, 1] += np.where(drawn & ~inside, np.clip(y, low, high) - y, 0)
+    # Those outside stand where their neighbours inside do, but on the line: a foot does not jut out of a trouser leg.
+    corners, neighbours = touched[:, [0, 1, 2, 0, 1, 2]].T.ravel(), touched[:, [1, 2, 0, 2, 0, 1]].T.ravel()
+    known = ~inside[corners] & inside[neighbours]
+    count = np.bincount(corners[known], minlength=len(y))
+    near = np.flatnonzero(count)
+    for axis in (0, 2):
+        total = np.bincount(corners[known], points[neighbours[known], axis], len(y))
+        moved[near, axis] = 0.25 * points[near, axis] + 0.75 * total[near] / count[near]
+    for line in (low, high):
+        over = np.flatnonzero(drawn & ~inside & ((y <= line) if line == low else (y >= line)))
+        if len(over):
+            moved[over, 1] = line + float((points[over, 1] - y[over]).mean())
     return moved, drawn
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from sdtps.training.people.body.assets import SIDES
 from sdtps.training.people.body.shape import Build, close_hands, draw_build, shape
-from sdtps.training.people.view.surface import Kind, Surface
+from sdtps.training.people.view.surface import Colour, Kind, Surface
 from sdtps.training.people.wear import garments, head
 from sdtps.training.people.wear.carried import Bag, backpack
 from sdtps.training.people.wear.head import Cut
@@ -48,12 +48,22 @@ class Person:
     looks: dict[str, Surface] = field(default_factory=dict)
 
 
+def worn_colour(rng: Rng) -> Colour:
+    """A dye that people wear: strong colours are mostly muted."""
+    colour = np.array(cloth_colour(rng))
+    grey = float(colour @ [0.3, 0.55, 0.15])
+    spread = (colour.max() - colour.min()) / max(colour.max(), 1e-3)
+    keep = 1.0 if spread < 0.5 or rng.random() < 0.15 else float(rng.uniform(0.25, 0.7))
+    red, green, blue = np.clip((grey + keep * (colour - grey)) * np.array([1.0, 1.0 - 0.15 * (colour[1] > grey), 1.0]), 0.004, 0.92)
+    return float(red), float(green), float(blue)
+
+
 def cloth(rng: Rng, heat: tuple[float, float], seed: float, patterned: bool = True, kind: Kind = Kind.CLOTH) -> Surface:
     """A dyed cloth whose warmth on the body lies in a range."""
-    colour = cloth_colour(rng)
+    colour = worn_colour(rng)
     nir = cloth_nir(rng, colour)
     name = pick(rng, _PATTERNS) if patterned else "none"
-    second = cloth_colour(rng)
+    second = worn_colour(rng)
     second_nir = nir * float(rng.uniform(0.85, 1.1)) if rng.random() < 0.5 else cloth_nir(rng, second)
     period = rng.uniform(0.25, 1.1) if name in ("bands", "pinstripe", "check") else rng.uniform(0.4, 1.4)
     slant = rng.uniform(0.8, 2.2)
@@ -61,7 +71,7 @@ def cloth(rng: Rng, heat: tuple[float, float], seed: float, patterned: bool = Tr
         kind, colour, nir, float(rng.uniform(*heat)), second, second_nir, _PATTERN_NUMBERS[name], float(period),
         float(rng.uniform(0.25, 0.6)), float(rng.random()), wrinkle=float(rng.uniform(0.35, 1.0)),
         stretch=(float(slant), float(rng.uniform(0.5, 1.3)), float(slant)), grain=float(rng.uniform(0.02, 0.25)),
-        loose_cool=float(rng.uniform(0.03, 0.14)), heat_folds=float(rng.uniform(0.06, 0.26)),
+        loose_cool=float(rng.uniform(0.03, 0.14)), heat_folds=float(rng.uniform(0.1, 0.42)),
         gloss=float(rng.uniform(0.02, 0.1)) if rng.random() < 0.25 else 0.0, seed=seed + float(rng.uniform(0, 9)),
     )  # fmt: skip
 
@@ -81,7 +91,8 @@ def _hair_cut(rng: Rng, build: Build) -> Cut:
     )
     kind = pick(rng, kinds)
     end = float(rng.uniform(2.6, 6.4)) if kind == "long" else float(rng.uniform(6.5, 7.5))
-    return Cut(kind, float(rng.uniform(0.09, 0.26)), end, float(rng.uniform(0.0, 0.35)), float(rng.random()))
+    fringe = float(rng.uniform(-0.05, 0.14) if build.male else rng.uniform(0.0, 0.35))
+    return Cut(kind, float(rng.uniform(0.09, 0.3)), end, fringe, float(rng.random()))
 
 
 def _lower(rng: Rng, person: FloatArray, male: bool, warm: float, seed: float) -> tuple[list[Piece], float, str]:
