@@ -25,13 +25,16 @@ ROOT = Path(__file__).resolve().parents[1]
 UNPRIVILEGED = "setpriv --reuid {uid} --regid {uid} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all"
 START_SECONDS = 300
 # The image holds no tests, so the visitor's own text goes in front.
-ANALYSE = (ROOT / "tests" / "visitor.py").read_text(encoding="utf-8") + """
+ANALYSE = (
+    (ROOT / "tests" / "visitor.py").read_text(encoding="utf-8")
+    + """
 import sys
 
 with Visitor(sys.argv[1]) as visitor:
     answer = visitor.analyse({m: {"example": "day"} for m in ("rgb", "nir", "tir")})
 print("kept", answer["counts"]["kept"], "of", answer["counts"]["patches"])
 """
+)
 
 
 @dataclass

@@ -80,6 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     synth.add_argument("--seed", type=int, default=0, help="another seed is another world: people and cameras")
     synth.add_argument("--split", choices=("train_171", "test"), default="test")
     synth.add_argument("--workers", type=int, default=2)
+    synth.add_argument(
+        "--style", choices=("rendered", "drawn"), default="rendered",
+        help="rendered from 3D bodies (needs the extra 'synth'), or drawn flat, which needs nothing more",
+    )  # fmt: skip
     synth.set_defaults(run=_synth)
 
     trunk = commands.add_parser("trunk", help="convert the published SAM 2 Hiera-Tiny encoder for training")
@@ -151,6 +155,7 @@ def _synth(options: argparse.Namespace) -> int:
             split=options.split,
             workers=options.workers,
             progress=progress,
+            style=options.style,
         )
     return 0
 

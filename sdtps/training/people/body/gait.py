@@ -1,4 +1,4 @@
-"""Poses: a walking cycle and standing, with arms that swing, carry, phone, push, ride, hold, hide in pockets or fold."""
+"""Poses: walking, standing and riding, with arms that swing, carry, phone, push, hold, fold or hide in pockets."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -113,9 +113,7 @@ def _arm_angles(stance: Stance, side: str) -> tuple[float, float, float, float]:
 def _arm(turns: Turns, vertices: FloatArray, stance: Stance, side: str, chest: Vector) -> None:
     sign = 1 if side == "L" else -1
     swing, elbow, spread, inward = _arm_angles(stance, side)
-    down = chest @ np.array(
-        [sign * np.sin(spread), -np.cos(swing) * np.cos(spread), np.sin(swing) * np.cos(spread)]
-    )
+    down = chest @ np.array([sign * np.sin(spread), -np.cos(swing) * np.cos(spread), np.sin(swing) * np.cos(spread)])
     whole = aim(_along(f"upperarm01.{side}", f"lowerarm01.{side}", vertices), chest.T @ down)
     # The shoulder takes a share, or the armpit collapses.
     turns[f"shoulder01.{side}"] = part_of(whole, 0.25)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdtps.training.people.body.assets import SIDES, bodies, target
-from sdtps.training.people.body.turns import aim, about
+from sdtps.training.people.body.turns import about, aim
 from sdtps.training.synth.types import FloatArray, Rng, clamp
 
 _ORIGINS = ("caucasian", "asian", "african")

@@ -1,4 +1,4 @@
-"""The light of a shot: sun, clouds, dusk, street lamps, head lights, fog and rain; from a photograph where there is one."""
+"""The light of a shot: sun, clouds, street lamps, head lights, fog and rain; from a photograph where there is one."""
 
 import numpy as np
 

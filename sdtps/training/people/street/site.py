@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from sdtps.training.people.street import things
-from sdtps.training.people.street.things import LEAF, paint, sheet
+from sdtps.training.people.street.things import paint, sheet
 from sdtps.training.people.view.surface import Kind, Mesh, Surface
 from sdtps.training.people.wear.meshes import box, solid
 from sdtps.training.synth.camera import CAMERAS, Camera, camera_of
@@ -41,13 +41,17 @@ class Site:
 
 def _ground(rng: Rng, kind: str, heat: float) -> Surface:
     if kind == "grass":
-        green = tuple(c * float(rng.uniform(0.6, 1.8)) for c in LEAF)
+        green = things.leaf_colour(rng, 0.6, 1.8)
         return Surface(Kind.GRASS, green, float(rng.uniform(0.25, 0.75)), heat - float(rng.uniform(0.03, 0.12)),
                        (0.13, 0.1, 0.05), seed=float(rng.uniform(0, 50)))  # fmt: skip
     if kind == "slabs":
         base = paint(rng, 0.08, 0.5, heat, Kind.SLABS, 0.04, 0.04)
-        return base.but(period=float(rng.uniform(1.8, 7)), duty=float(rng.random() < 0.5), pattern=int(rng.random() < 0.15),
-                        second=tuple(np.clip(np.array(base.colour) * rng.uniform(0.5, 1.4, 3), 0.01, 1).tolist()))  # fmt: skip
+        return base.but(
+            period=float(rng.uniform(1.8, 7)),
+            duty=float(rng.random() < 0.5),
+            pattern=int(rng.random() < 0.15),
+            second=tuple(np.clip(np.array(base.colour) * rng.uniform(0.5, 1.4, 3), 0.01, 1).tolist()),
+        )
     low, high = (0.04, 0.22) if kind == "road" else (0.1, 0.5)
     return paint(rng, low, high, heat, Kind.ASPHALT, 0.03, 0.02).but(pattern=0)
 
@@ -71,9 +75,15 @@ def _grounds(rng: Rng, heat: float) -> list[Mesh]:
         parts.append(_strip(z - depth, z, level, _ground(rng, kind, heat_here)))
         if kind == "road" and rng.random() < 0.6:
             white = _ground(rng, "road", heat_here).but(
-                colour=parts[-1].surface.colour, nir=parts[-1].surface.nir, second=(0.75, 0.75, 0.72), second_nir=0.75,
-                pattern=1, period=float(rng.uniform(5, 10)), duty=float(rng.uniform(0.4, 0.6)), phase=float(rng.random()),
-            )  # fmt: skip
+                colour=parts[-1].surface.colour,
+                nir=parts[-1].surface.nir,
+                second=(0.75, 0.75, 0.72),
+                second_nir=0.75,
+                pattern=1,
+                period=float(rng.uniform(5, 10)),
+                duty=float(rng.uniform(0.4, 0.6)),
+                phase=float(rng.random()),
+            )
             wide = depth if rng.random() < 0.6 else min(depth, 4.0)
             parts.append(_strip(z - wide, z, level + 0.02, white, turned=bool(rng.random() < 0.65)))
         if rng.random() < 0.4:
@@ -103,8 +113,16 @@ def _around(rng: Rng, heat: float, wall_heat: float) -> list[Mesh]:
         elif kind == "car":
             parts += things.car(rng, x * 2, min(z, -18.0), heat, float(rng.normal(0, 0.3)))
         else:
-            makers = {"columns": things.columns, "arches": things.arches, "fence": things.fence, "pole": things.pole,
-                      "bush": things.bush, "tree": things.tree, "boxes": things.boxes, "parked": things.parked}  # fmt: skip
+            makers = {
+                "columns": things.columns,
+                "arches": things.arches,
+                "fence": things.fence,
+                "pole": things.pole,
+                "bush": things.bush,
+                "tree": things.tree,
+                "boxes": things.boxes,
+                "parked": things.parked,
+            }
             warmth = heat if kind in ("pole", "boxes", "parked") and rng.random() < 0.4 else wall_heat
             parts += makers[kind](rng, x, z, warmth)
     return parts
@@ -118,7 +136,11 @@ def site_of(cam: int, seed: int = 0) -> Site:
     if not 1 <= cam <= CAMERAS:
         raise ValueError(f"Cameras are 1 to {CAMERAS}.")
     photographed = bool(rng.random() < _PHOTOGRAPHED)
-    meshes = [] if photographed else [*_grounds(rng, camera.ground_heat), *_around(rng, camera.ground_heat, camera.upper_heat)]
+    meshes = (
+        []
+        if photographed
+        else [*_grounds(rng, camera.ground_heat), *_around(rng, camera.ground_heat, camera.upper_heat)]
+    )
     if photographed:
         plane = Surface(Kind.PHOTO, heat=camera.ground_heat)
         meshes = [_strip(-WIDE, WIDE, 0.0, plane)]

@@ -21,10 +21,21 @@ def paint(
         colour = np.clip(colour * rng.uniform(0.3, 1.7, 3), 0.004, 1.2)
     second = np.clip(float(np.exp(rng.uniform(np.log(0.02), np.log(0.7)))) * (1 + rng.normal(0, tint, 3)), 0.004, 1)
     return Surface(
-        kind, tuple(colour.tolist()), float(np.clip(value * rng.uniform(0.6, 1.7), 0.02, 1)),
-        float(heat + rng.normal(0, 0.04)), tuple(second.tolist()), float(np.clip(second.mean() * rng.uniform(0.6, 1.6), 0.02, 1)),
-        grain=float(rng.uniform(0.05, 0.4)), seed=float(rng.uniform(0, 50)),
-    )  # fmt: skip
+        kind,
+        tuple(colour.tolist()),
+        float(np.clip(value * rng.uniform(0.6, 1.7), 0.02, 1)),
+        float(heat + rng.normal(0, 0.04)),
+        tuple(second.tolist()),
+        float(np.clip(second.mean() * rng.uniform(0.6, 1.6), 0.02, 1)),
+        grain=float(rng.uniform(0.05, 0.4)),
+        seed=float(rng.uniform(0, 50)),
+    )
+
+
+def leaf_colour(rng: Rng, low: float, high: float) -> Colour:
+    """A green of some sort."""
+    red, green, blue = (c * float(rng.uniform(low, high)) for c in LEAF)
+    return red, green, blue
 
 
 def sheet(corners: FloatArray, rest: FloatArray | None = None) -> tuple[Shape, FloatArray]:
@@ -79,7 +90,9 @@ def fence(rng: Rng, x: float, z: float, heat: float) -> list[Mesh]:
     bars = [tube(np.array([[x - length / 2, y, z], [x + length / 2, y, z]]), rng.uniform(0.12, 0.4), 5)
             for y in (high, high * rng.uniform(0.1, 0.5))]  # fmt: skip
     thick = rng.uniform(0.08, 0.3)
-    bars += [tube(np.array([[u, 0, z], [u, high, z]]), thick, 5) for u in np.arange(x - length / 2, x + length / 2, gap)]
+    bars += [
+        tube(np.array([[u, 0, z], [u, high, z]]), thick, 5) for u in np.arange(x - length / 2, x + length / 2, gap)
+    ]
     return [solid(join(bars), paint(rng, 0.03, 0.9, heat))]
 
 
@@ -96,7 +109,9 @@ def pole(rng: Rng, x: float, z: float, heat: float) -> list[Mesh]:
     parts = [solid(tube(np.array([[x, -0.2, z], [x + lean[0], high, z + lean[1]]]), radius, 10), surface)]
     if kind == "sign":
         board = paint(rng, 0.1, 1.0, heat, tint=0.5)
-        parts.append(solid(box((rng.uniform(3, 7), rng.uniform(3, 9), 0.3), (x, rng.uniform(14, 24), z + 0.4), 10), board))
+        parts.append(
+            solid(box((rng.uniform(3, 7), rng.uniform(3, 9), 0.3), (x, rng.uniform(14, 24), z + 0.4), 10), board)
+        )
     return parts
 
 
@@ -119,7 +134,9 @@ def car(rng: Rng, x: float, z: float, heat: float, bearing: float = 0.0) -> list
     if rng.random() < 0.2:
         surface = surface.but(colour=(float(rng.uniform(0.1, 0.4)), 0.02, 0.02))
     parts = [solid(body, surface.but(gloss=0.3))]
-    wheels = [tube(np.array([[u * long, 3.1, -wide * 0.51], [u * long, 3.1, wide * 0.51]]), 3.1, 16) for u in (-0.32, 0.3)]
+    wheels = [
+        tube(np.array([[u * long, 3.1, -wide * 0.51], [u * long, 3.1, wide * 0.51]]), 3.1, 16) for u in (-0.32, 0.3)
+    ]
     hubs = [ball((3.4, 3.4, 0.6), (u * long, 3.1, s * wide * 0.52)) for u in (-0.32, 0.3) for s in (-1, 1)]
     warm = carried.RUBBER.but(heat=heat + 0.12)
     parts += [solid(join(wheels), warm), solid(join(hubs), carried.METAL.but(heat=heat + 0.1))]
@@ -131,7 +148,7 @@ def car(rng: Rng, x: float, z: float, heat: float, bearing: float = 0.0) -> list
 def bush(rng: Rng, x: float, z: float, heat: float, tallest: float = 14) -> list[Mesh]:
     """Bushes, or a hedge."""
     green = Surface(
-        Kind.LEAVES, tuple(c * float(rng.uniform(0.5, 1.6)) for c in LEAF), float(rng.uniform(0.3, 0.85)), heat - 0.05,
+        Kind.LEAVES, leaf_colour(rng, 0.5, 1.6), float(rng.uniform(0.3, 0.85)), heat - 0.05,
         (0.08, 0.12, 0.04), seed=float(rng.uniform(0, 50)),
     )  # fmt: skip
     if rng.random() < 0.35:

@@ -11,8 +11,8 @@ class Frame:
     """Coordinates of a picture, 0 to 1, for light that varies across it."""
 
     def __init__(self, height: int, width: int) -> None:
-        self.x: FloatArray = (np.arange(width, dtype=np.float32) / width)[None]
-        self.y: FloatArray = (np.arange(height, dtype=np.float32) / height)[:, None]
+        self.x: FloatArray = (np.arange(width) / width).astype(np.float32)[None]
+        self.y: FloatArray = (np.arange(height) / height).astype(np.float32)[:, None]
 
     def spot(self, rng: Rng, size: tuple[float, float] = (0.15, 0.6)) -> FloatArray:
         """A soft pool of light, possibly centred outside."""
@@ -55,7 +55,10 @@ def colour_picture(rng: Rng, seen: Seen, camera: Camera, conditions: Conditions,
     if conditions.glare:
         for _ in range(int(rng.integers(1, 3))):
             shade = np.array([1.0, rng.uniform(0.85, 1.0), rng.uniform(0.7, 1.0)], np.float32)
-            veil, lamp = rng.uniform(0.2, 1.0) * frame.spot(rng, (0.1, 0.5)), rng.uniform(1, 3) * frame.spot(rng, (0.02, 0.08))
+            veil, lamp = (
+                rng.uniform(0.2, 1.0) * frame.spot(rng, (0.1, 0.5)),
+                rng.uniform(1, 3) * frame.spot(rng, (0.02, 0.08)),
+            )
             image += (veil + lamp) * shade[:, None, None]
     elif rng.random() < 0.15:
         image += rng.uniform(0.02, 0.15) * frame.spot(rng, (0.3, 0.8))
@@ -91,7 +94,11 @@ def thermal_picture(rng: Rng, seen: Seen, conditions: Conditions, frame: Frame) 
     warmth, lift = rng.uniform(0.82, 1.1), rng.uniform(0.0, 0.08)
     # The share of a border pixel that is street was averaged in already: both scales meet there.
     scale = people * warmth + (1 - people) * rng.uniform(0.6, 1.2)
-    image = seen.heat * scale + (1 - people) * (lift + rng.uniform(0.0, 0.16) * (frame.y - 0.4)) + people * rng.normal(0, 0.03)
+    image = (
+        seen.heat * scale
+        + (1 - people) * (lift + rng.uniform(0.0, 0.16) * (frame.y - 0.4))
+        + people * rng.normal(0, 0.03)
+    )
     if rng.random() < 0.2:
         image = image + (1 - people) * rng.uniform(0.05, 0.25) * frame.spot(rng, (0.1, 0.5))
     if conditions.fog:

@@ -64,10 +64,23 @@ class Lighting:
     def uniforms(self) -> dict[str, Any]:
         """As the shader names them."""
         return {
-            "to_sun": self.to_sun, "sun_light": self.sun, "sky_light": self.sky, "ground_light": self.ground,
-            "lamp_light": self.lamp, "camera_light": self.camera, "lamp": self.lamp_place,
-            "photo_turn": self.photo_turn, "photo_gain": self.photo_gain, "photo_leaf": self.photo_leaf, "photo_zoom": self.photo_zoom,
-            "use_photo": float(self.photo is not None), "sky_heat": self.sky_heat, "edge_cool": self.edge_cool,
-            "softness": self.softness, "occlusion": self.occlusion, "fog": self.fog, "fog_level": self.fog_level,
+            "to_sun": self.to_sun,
+            "sun_light": self.sun,
+            "sky_light": self.sky,
+            "ground_light": self.ground,
+            "lamp_light": self.lamp,
+            "camera_light": self.camera,
+            "lamp": self.lamp_place,
+            "photo_turn": self.photo_turn,
+            "photo_gain": self.photo_gain,
+            "photo_leaf": self.photo_leaf,
+            "photo_zoom": self.photo_zoom,
+            "use_photo": float(self.photo is not None),
+            "sky_heat": self.sky_heat,
+            "edge_cool": self.edge_cool,
+            "softness": self.softness,
+            "occlusion": self.occlusion,
+            "fog": self.fog,
+            "fog_level": self.fog_level,
             "wet": self.wet,
-        }  # fmt: skip
+        }

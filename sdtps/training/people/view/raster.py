@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from sdtps.training.people.view.lighting import Lighting
 from sdtps.training.people.view.surface import Mesh
 from sdtps.training.people.view.window import Window
-from sdtps.training.people.view.lighting import Lighting
 from sdtps.training.synth.types import CANVAS_H, CANVAS_W, FloatArray
 
 HOW_TO_GET = (
@@ -45,7 +45,7 @@ def open_context() -> Any:
     try:
         import moderngl
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("Rendering people needs the package 'moderngl': pip install '.[synth]'.") from error
+        raise RuntimeError("Rendering people needs the package 'moderngl': pip install '.[synth]'.") from error
     try:
         return moderngl.create_standalone_context(backend="egl")
     except Exception as error:

@@ -33,7 +33,9 @@ class Bag:
 def backpack(body: FloatArray, bag: Bag, thick: float) -> list[Piece]:
     """A backpack with straps; `thick` is how far the clothes stand off the body."""
     rest = bodies().rest
-    trunk = np.flatnonzero((weight_of("upperarm01", "lowerarm01", "wrist") < 0.1) & (rest[:, 1] > 1.0) & (rest[:, 1] < 6))
+    trunk = np.flatnonzero(
+        (weight_of("upperarm01", "lowerarm01", "wrist") < 0.1) & (rest[:, 1] > 1.0) & (rest[:, 1] < 6)
+    )
     width, height, depth = bag.size
     top = 5.35
     band = trunk[(np.abs(rest[trunk, 0]) < 0.8) & (np.abs(rest[trunk, 1] - (top - height / 2)) < height / 2)]
@@ -42,9 +44,12 @@ def backpack(body: FloatArray, bag: Bag, thick: float) -> list[Piece]:
     middle = np.array([0, top - height / 2 + lift, back - depth / 2 + 0.12])
     parts = [
         riding(box((width, height, depth), middle, 4.0), "spine02", bag.surface),
-        riding(box((width * 0.72, height * 0.42, depth * 0.45), middle + np.array([0, -height * 0.22, -depth * 0.5]), 4.0),
-               "spine02", bag.surface),
-    ]  # fmt: skip
+        riding(
+            box((width * 0.72, height * 0.42, depth * 0.45), middle + np.array([0, -height * 0.22, -depth * 0.5]), 4.0),
+            "spine02",
+            bag.surface,
+        ),
+    ]
     for sign in (-1, 1):
         x = sign * min(0.85, width * 0.36)
         path = []
@@ -101,7 +106,9 @@ def umbrella(posed: Posed, side: str, surface: Surface, owner: Owner) -> list[Me
     angle = np.arctan2(points[:, 2] - top[2], points[:, 0] - top[0])
     points[:, 1] -= 0.22 * np.abs(np.sin(angle * 4)) * np.hypot(points[:, 0] - top[0], points[:, 2] - top[2]) / 4.5
     parts = [solid((points, faces), surface, owner, rest=(points - top).astype(np.float32))]
-    parts.append(solid(tube(np.array([hand - [0, 0.6, 0], top + [0, 0.3, 0]]), 0.06, 6), METAL, owner))
+    parts.append(
+        solid(tube(np.array([hand - np.array([0, 0.6, 0]), top + np.array([0, 0.3, 0])]), 0.06, 6), METAL, owner)
+    )
     return parts
 
 
@@ -137,10 +144,17 @@ def pram(hands: Vector, ground: float, cloth: Surface, owner: Owner) -> list[Mes
 
 def bicycle(saddle: Vector, paint: Surface, owner: Owner) -> list[Mesh]:
     """Ridden or parked: the saddle's place decides."""
+
     def at(dx: float, y: float, dz: float) -> Vector:
         return saddle + np.array([dx, y, dz])
 
-    back, front, crank, head, bar = at(0, -6.2, -3.2), at(0, -6.2, 6.8), at(0, -6.4, 0.9), at(0, -0.6, 5.0), at(0, 1.4, 4.8)
+    back, front, crank, head, bar = (
+        at(0, -6.2, -3.2),
+        at(0, -6.2, 6.8),
+        at(0, -6.4, 0.9),
+        at(0, -0.6, 5.0),
+        at(0, 1.4, 4.8),
+    )
     wheels = [ring(place, 3.3, 0.19, X) for place in (back, front)]
     spokes = []
     for place in (back, front):
@@ -150,7 +164,20 @@ def bicycle(saddle: Vector, paint: Surface, owner: Owner) -> list[Mesh]:
     bars = [(at(0, -0.3, 0), crank), (crank, back), (at(0, -1.2, 0.1), back), (at(0, -1.2, 0.1), head), (crank, head),
             (head, front), (head, bar)]  # fmt: skip
     frame = [tube(np.array(pair), 0.15, 6) for pair in bars]
-    handle = [tube(np.array([bar + [-2.7, 0, -1.0], bar + [-1.2, 0.1, 0], bar + [1.2, 0.1, 0], bar + [2.7, 0, -1.0]]), 0.13, 6)]
+    handle = [
+        tube(
+            np.array(
+                [
+                    bar + np.array([-2.7, 0, -1.0]),
+                    bar + np.array([-1.2, 0.1, 0]),
+                    bar + np.array([1.2, 0.1, 0]),
+                    bar + np.array([2.7, 0, -1.0]),
+                ]
+            ),
+            0.13,
+            6,
+        )
+    ]
     seat = [box((1.4, 0.5, 2.4), at(0, 0, 0), 3.0)]
     guard = [box((2.6, 1.9, 2.6), at(0, -1.0, 8.0), 4.0)] if paint.seed % 2 > 1 else []
     return [

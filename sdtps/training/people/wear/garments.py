@@ -56,7 +56,7 @@ def _hang(points: FloatArray, where: np.ndarray, axis: tuple[float, float], stre
     points[index, 0], points[index, 2] = axis[0] + x * grow, axis[1] + z * grow
 
 
-def pushed(body: FloatArray, group: str, amount: FloatArray) -> FloatArray:
+def pushed(body: FloatArray, group: str, amount: np.ndarray) -> FloatArray:
     """(V, 3) the helper's vertices moved out along their normals by (V,) decimetres."""
     return body + normals(body, bodies().faces[group]) * amount[:, None].astype(np.float32)
 

@@ -15,7 +15,7 @@ from sdtps.training.synth.types import FloatArray
 
 @dataclass(frozen=True)
 class Cut:
-    """A hair cut: length of the shell's lower end in the base mesh's height, thickness, tail, and how the front runs."""
+    """A hair cut: thickness, lower end in the base mesh's height, how far the front comes down, size of the tail."""
 
     kind: str
     thick: float
@@ -55,7 +55,7 @@ def skin_parts(body: FloatArray, surface: Surface, arms: float, legs: float, fee
 
 
 def face_paint(brows: float, beard: float) -> FloatArray:
-    """(V, 4) factors on the skin's colour and shifts of its warmth: brows, lips, cheeks, nose, ears, beard, knuckles."""
+    """(V, 4) factors on the skin's colour and shifts of its warmth: brows, lips, cheeks, nose, beard."""
     rest = bodies().rest
     x, y, z = np.abs(rest[:, 0]), rest[:, 1], rest[:, 2]
     eye, mouth = joint(rest, "eye.L"), rest[bodies().joints["jaw"]].mean(0)
@@ -166,7 +166,10 @@ def hat(body: FloatArray, kind: str, surface: Surface) -> list[Piece]:
         peak = meshes.box((1.5, 0.1, 1.0), head + np.array([0, 0.92, 1.65]), 3.0)
         parts.append(riding(peak, "head", surface))
     if kind == "bucket":
-        brim = meshes.lathe([(0.6, 0.3), (0.95, 0.1), (1.2, -0.12), (1.5, -0.38), (1.12, -0.2), (0.7, 0.0)], head + np.array([0, 0.85, 0.3]))
+        brim = meshes.lathe(
+            [(0.6, 0.3), (0.95, 0.1), (1.2, -0.12), (1.5, -0.38), (1.12, -0.2), (0.7, 0.0)],
+            head + np.array([0, 0.85, 0.3]),
+        )
         parts.append(riding(brim, "head", surface))
     return parts
 

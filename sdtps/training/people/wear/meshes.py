@@ -11,6 +11,7 @@ from sdtps.training.people.view.surface import Mesh, Owner, Surface
 from sdtps.training.synth.types import FloatArray, Vector
 
 Shape = tuple[FloatArray, np.ndarray]
+Numbers = Sequence[float] | np.ndarray
 
 
 def grid_faces(rows: int, cols: int, closed: bool = False) -> np.ndarray:
@@ -26,7 +27,8 @@ def grid_faces(rows: int, cols: int, closed: bool = False) -> np.ndarray:
 def _unit_box(sharpness: float, n: int = 7) -> Shape:
     lattice = np.linspace(-1, 1, n)
     u, v = (a.ravel() for a in np.meshgrid(lattice, lattice, indexing="ij"))
-    points, faces = [], []
+    points: list[np.ndarray] = []
+    faces: list[np.ndarray] = []
     for axis in range(3):
         for sign in (-1, 1):
             side = np.empty((n * n, 3))
@@ -39,18 +41,18 @@ def _unit_box(sharpness: float, n: int = 7) -> Shape:
     return cube.astype(np.float32), np.concatenate(faces)[:, ::-1]
 
 
-def box(size: Sequence[float], middle: Sequence[float] = (0, 0, 0), sharpness: float = 6.0) -> Shape:
+def box(size: Numbers, middle: Numbers = (0, 0, 0), sharpness: float = 6.0) -> Shape:
     """A box with rounded edges; `size` is its whole width, height and depth."""
     points, faces = _unit_box(sharpness)
     return (points * (np.array(size) / 2) + np.array(middle)).astype(np.float32), faces
 
 
-def ball(size: Sequence[float], middle: Sequence[float] = (0, 0, 0)) -> Shape:
+def ball(size: Numbers, middle: Numbers = (0, 0, 0)) -> Shape:
     """An ellipsoid."""
     return box(size, middle, 2.0)
 
 
-def tube(path: Sequence[Vector] | Vector, radius: float | Sequence[float], sides: int = 8) -> Shape:
+def tube(path: Sequence[Vector] | Vector, radius: float | Numbers, sides: int = 8) -> Shape:
     """A round tube along points; `radius` may change from point to point."""
     path = np.asarray(path, np.float64)
     radii = np.broadcast_to(np.asarray(radius, np.float64), (len(path),))
@@ -62,14 +64,14 @@ def tube(path: Sequence[Vector] | Vector, radius: float | Sequence[float], sides
     return np.concatenate(points).astype(np.float32), grid_faces(len(path), sides, closed=True)
 
 
-def ring(middle: Sequence[float], radius: float, thickness: float, axis: Vector, steps: int = 28) -> Shape:
+def ring(middle: Numbers, radius: float, thickness: float, axis: Vector, steps: int = 28) -> Shape:
     """A wheel's tyre."""
     angle = np.linspace(0, 2 * np.pi, steps)
     flat = np.stack([np.cos(angle) * radius, np.sin(angle) * radius, np.zeros(steps)], 1)
     return tube(flat @ aim(np.array([0.0, 0.0, 1.0]), axis).T + np.array(middle), thickness, 6)
 
 
-def lathe(profile: Sequence[tuple[float, float]], middle: Sequence[float] = (0, 0, 0), sides: int = 20) -> Shape:
+def lathe(profile: Sequence[tuple[float, float]], middle: Numbers = (0, 0, 0), sides: int = 20) -> Shape:
     """(radius, height) pairs turned about the upright axis."""
     angle = np.linspace(0, 2 * np.pi, sides, endpoint=False)
     rows = [np.stack([r * np.cos(angle), np.full(sides, y), r * np.sin(angle)], 1) for r, y in profile]

@@ -71,7 +71,9 @@ def shell(points: FloatArray, group: str, where: np.ndarray, surface: Surface, l
     )  # fmt: skip
 
 
-def trimmed(points: FloatArray, low: float, high: float, group: str, where: np.ndarray) -> tuple[FloatArray, np.ndarray]:
+def trimmed(
+    points: FloatArray, low: float, high: float, group: str, where: np.ndarray
+) -> tuple[FloatArray, np.ndarray]:
     """Cut at two heights of the base mesh: corners just outside move onto the line, so that hems run straight.
 
     Returns the moved points and who may be drawn: `where` and their neighbours across the line.
@@ -104,9 +106,7 @@ def riding(shape: Shape, bone: str, surface: Surface, loose: float = 0.0) -> Pie
     weights = np.zeros((len(points), len(BONES)), np.float32)
     weights[:, BONE[bone]] = 1
     n = len(points)
-    return Piece(
-        points, weights, faces, points, surface, np.full(n, loose, np.float32), np.zeros(n, np.float32)
-    )
+    return Piece(points, weights, faces, points, surface, np.full(n, loose, np.float32), np.zeros(n, np.float32))
 
 
 def clinging(shape: Shape, body: FloatArray, surface: Surface, near: np.ndarray) -> Piece:

@@ -28,7 +28,9 @@ def _loft(start: np.ndarray, ahead: np.ndarray, length: float, width: float, low
             half, high = half * 1.06, 0.2
         across = np.sign(np.cos(_AROUND)) * np.abs(np.cos(_AROUND)) ** 0.7 * half * width
         up = np.maximum(np.sin(_AROUND), 0) ** (0.75 if part == "upper" else 0.25) * high * rise
-        rows.append(middle[None] * np.array([1, 0, 1]) + across[:, None] * side + np.array([0, 1, 0]) * (low + up)[:, None])
+        rows.append(
+            middle[None] * np.array([1, 0, 1]) + across[:, None] * side + np.array([0, 1, 0]) * (low + up)[:, None]
+        )
     ends = [np.repeat(row.mean(0, keepdims=True), len(_AROUND), 0) for row in (rows[0], rows[-1])]
     rows = [ends[0], *rows, ends[1]]
     return np.concatenate(rows).astype(np.float32), meshes.grid_faces(len(rows), len(_AROUND), closed=True)

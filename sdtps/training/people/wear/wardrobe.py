@@ -54,7 +54,9 @@ def worn_colour(rng: Rng) -> Colour:
     grey = float(colour @ [0.3, 0.55, 0.15])
     spread = (colour.max() - colour.min()) / max(colour.max(), 1e-3)
     keep = 1.0 if spread < 0.5 or rng.random() < 0.15 else float(rng.uniform(0.25, 0.7))
-    red, green, blue = np.clip((grey + keep * (colour - grey)) * np.array([1.0, 1.0 - 0.15 * (colour[1] > grey), 1.0]), 0.004, 0.92)
+    red, green, blue = np.clip(
+        (grey + keep * (colour - grey)) * np.array([1.0, 1.0 - 0.15 * (colour[1] > grey), 1.0]), 0.004, 0.92
+    )
     return float(red), float(green), float(blue)
 
 
@@ -103,7 +105,9 @@ def _lower(rng: Rng, person: FloatArray, male: bool, warm: float, seed: float) -
     kind = pick(rng, kinds)
     # Thin cloth over warm legs: mostly the warmest thing after the face.
     fabric = cloth(rng, (0.68, 0.98), seed, rng.random() < 0.12)
-    fabric = fabric.but(loose_cool=fabric.loose_cool * 0.8, detail=(4 if rng.random() < 0.08 else 0) | (16 * (rng.random() < 0.3)))
+    fabric = fabric.but(
+        loose_cool=fabric.loose_cool * 0.8, detail=(4 if rng.random() < 0.08 else 0) | (16 * (rng.random() < 0.3))
+    )
     long_end = float(rng.uniform(-7.75, -7.2))
     if kind == "leggings":
         tight = fabric.but(wrinkle=fabric.wrinkle * 0.35)
@@ -133,8 +137,16 @@ def _upper(rng: Rng, person: FloatArray, warm: float, lower: str, lower_cloth: S
         kind = pick(rng, {"shirt": 0.75, "hoodie": 0.15, "jacket": 0.1})
     else:
         kind = pick(rng, {"shirt": 0.18, "hoodie": 0.22, "jacket": 0.32, "coat": 0.14, "padded": 0.14})
-    heat = {"shirt": (0.6, 0.9), "hoodie": (0.48, 0.78), "jacket": (0.4, 0.74), "coat": (0.36, 0.64), "padded": (0.24, 0.5)}
-    fabric = cloth(rng, heat[kind], seed, kind != "coat", Kind.QUILT if kind == "padded" and rng.random() < 0.6 else Kind.CLOTH)
+    heat = {
+        "shirt": (0.6, 0.9),
+        "hoodie": (0.48, 0.78),
+        "jacket": (0.4, 0.74),
+        "coat": (0.36, 0.64),
+        "padded": (0.24, 0.5),
+    }
+    fabric = cloth(
+        rng, heat[kind], seed, kind != "coat", Kind.QUILT if kind == "padded" and rng.random() < 0.6 else Kind.CLOTH
+    )
     if lower == "dress":
         fabric = lower_cloth.but(pattern=0)
     if kind == "shirt":
@@ -170,7 +182,11 @@ def _shoes(rng: Rng, person: FloatArray, lower: str, seed: float) -> list[Piece]
         Kind.PLAIN, (0.7, 0.69, 0.66) if pale else (0.03, 0.03, 0.03), 0.7 if pale else 0.12,
         max(0.2, upper.heat - 0.2), seed=seed,
     )  # fmt: skip
-    boots = float(rng.uniform(0.5, 2.6)) if rng.random() < (0.4 if lower in ("skirt", "dress", "leggings") else 0.06) else 0.0
+    boots = (
+        float(rng.uniform(0.5, 2.6))
+        if rng.random() < (0.4 if lower in ("skirt", "dress", "leggings") else 0.06)
+        else 0.0
+    )
     return shoes(person, upper, sole, boots, float(rng.uniform(0.9, 1.12)))
 
 
@@ -185,14 +201,24 @@ def _bag(rng: Rng, seed: float) -> Bag | None:
         "crossbody": ((1.6, 1.2, 0.5), (2.8, 2.2, 0.9)), "trolley": ((2.4, 5.2, 3.4), (2.8, 6.4, 4.2)),
     }[kind]  # fmt: skip
     size = tuple(rng.uniform(low, high).tolist())
-    surface = cloth(rng, (0.1, 0.42), seed, rng.random() < 0.25).but(loose_cool=0.0, wrinkle=float(rng.uniform(0.1, 0.6)))
+    surface = cloth(rng, (0.1, 0.42), seed, rng.random() < 0.25).but(
+        loose_cool=0.0, wrinkle=float(rng.uniform(0.1, 0.6))
+    )
     strap = surface.but(pattern=0) if rng.random() < 0.7 else cloth(rng, (0.2, 0.5), seed, False)
-    return Bag(kind, size, SIDES[int(rng.integers(2))], surface, strap.but(heat=surface.heat + 0.1), float(rng.uniform(0.2, 1.2)))  # type: ignore[arg-type]
+    return Bag(
+        kind,
+        size,
+        SIDES[int(rng.integers(2))],
+        surface,
+        strap.but(heat=surface.heat + 0.1),
+        float(rng.uniform(0.2, 1.2)),
+    )  # type: ignore[arg-type]
 
 
-def draw_person(rng: Rng) -> Person:
-    """A new person."""
+def draw_person(rng: Rng, other: Build | None = None) -> Person:
+    """A new person, or these clothes on the body of another."""
     build = draw_build(rng)
+    build = other or build
     person = close_hands(shape(build), float(rng.uniform(0.3, 0.6)))
     seed = float(rng.uniform(0, 40))
     warm = float(rng.random())
@@ -200,7 +226,11 @@ def draw_person(rng: Rng) -> Person:
     lower, legs, kind = _lower(rng, person, build.male, warm, seed)
     upper, arms, thick, outer = _upper(rng, person, warm, kind, lower[0].surface, seed)
     hair_drawn = draw_hair(rng)
-    tone = hair_drawn.rgb if build.old < 0.55 or rng.random() < 0.3 else tuple(np.array([0.3, 0.29, 0.28]) * rng.uniform(0.6, 1.8))
+    tone = (
+        hair_drawn.rgb
+        if build.old < 0.55 or rng.random() < 0.3
+        else tuple(np.array([0.3, 0.29, 0.28]) * rng.uniform(0.6, 1.8))
+    )
     strands = Surface(Kind.HAIR, tone, hair_drawn.nir, float(rng.uniform(0.55, 0.8)), seed=seed)  # type: ignore[arg-type]
     cut = _hair_cut(rng, build)
     beard = float(rng.uniform(0.3, 1.0)) if build.male and rng.random() < 0.25 else 0.0
@@ -221,6 +251,6 @@ def draw_person(rng: Rng) -> Person:
 
 
 @lru_cache(maxsize=96)
-def person_of(pid: int, seed: int = 0) -> Person:
-    """The person with label `pid` in the world `seed`, the same in every view."""
-    return draw_person(np.random.default_rng(np.random.SeedSequence([seed, pid, 0], spawn_key=(_STREAM,))))
+def person_of(pid: int, seed: int = 0, body: Build | None = None) -> Person:
+    """The person with label `pid` in the world `seed`, the same in every view; `body` puts the clothes on another."""
+    return draw_person(np.random.default_rng(np.random.SeedSequence([seed, pid, 0], spawn_key=(_STREAM,))), body)
