@@ -25,7 +25,7 @@ from sdtps.training.trainer import new_model
 from sdtps.types import MODALITIES
 
 TRAIN_SEEDS, TEST_SEED = (2000, 2001, 2002, 2003), 1
-BATCH = 64
+BATCH, PATCHES = 64, 32
 
 
 def head(dim: int) -> nn.Module:
@@ -55,8 +55,8 @@ def fit(data: Tensor, share: Tensor, steps: int, seed: int) -> nn.Module:
     optimiser = torch.optim.AdamW(net.parameters(), 1e-3, weight_decay=0.05)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
     for _ in range(steps):
-        index = torch.randint(len(data), (BATCH,))
-        loss = F.binary_cross_entropy_with_logits(net(data[index]).squeeze(-1), share[index])
+        index, columns = torch.randint(len(data), (BATCH, 1)), torch.randperm(data.shape[1])[:PATCHES]
+        loss = F.binary_cross_entropy_with_logits(net(data[index, columns]).squeeze(-1), share[index, columns])
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -71,6 +71,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path("runs/tokens"))
     parser.add_argument("--ids", type=int, default=50, help="people per world; four worlds are trained on")
     parser.add_argument("--test-ids", type=int, default=50)
+    parser.add_argument("--worlds", type=int, default=len(TRAIN_SEEDS))
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--seeds", type=int, default=2)
     options = parser.parse_args()
@@ -86,7 +87,7 @@ def main() -> None:
     print("| trained on | tested on | RGB | NIR | TIR | centre prior |\n|---|---|---|---|---|---|", flush=True)
     tests = {s: tokens_of(backbone, s, TEST_SEED, options.test_ids, 4, options.cache) for s in STYLES}
     for style in STYLES:
-        worlds = [tokens_of(backbone, style, seed, options.ids, 4, options.cache) for seed in TRAIN_SEEDS]
+        worlds = [tokens_of(backbone, style, seed, options.ids, 4, options.cache) for seed in TRAIN_SEEDS[: options.worlds]]
         share = torch.from_numpy(np.concatenate([w.person + w.others for w in worlds])).float().clamp(0, 1)
         found: dict[str, list[list[float]]] = {s: [] for s in STYLES}
         for m in range(len(MODALITIES)):

@@ -14,7 +14,8 @@ from sdtps.models.reid import ModelConfig
 class Synthetic:
     """Generated people: for every seed (a world with its own cameras), `ids` people with `views` views each.
 
-    A batch holds a random `patches` of each picture's patches. `style` is `rendered` or `drawn`.
+    A batch holds a random `patches` of each picture's patches. `style` is `rendered` or `drawn`. `dark` is the chance
+    that a set's RGB picture is taken for a black one, so that the other two must say where the person is.
     """
 
     seeds: tuple[int, ...] = (1,)
@@ -23,6 +24,7 @@ class Synthetic:
     patches: int = 48
     cache: str = "runs/tokens"
     style: str = "rendered"
+    dark: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def open_source(recipe: Recipe, quiet: bool = False) -> Source:
         paths.append(path)
     with torch.no_grad():  # not inference mode: the trainable blocks run on it
         blank = backbone.stem(torch.zeros(1, 3, *backbone.input_size))
-    return CachedTokens(TokenSet.load(paths), blank, spec.patches)
+    return CachedTokens(TokenSet.load(paths), blank, spec.patches, dark=spec.dark)
 
 
 def new_model(recipe: Recipe, classes: int) -> ReidModel:

@@ -1,6 +1,7 @@
 """Many samples, in order, on several processes."""
 
 import multiprocessing
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
@@ -49,8 +50,9 @@ def run_jobs(
         return
     # Built once here and shared by forked workers.
     noise_bank()
-    # Forked workers start at once; platforms without fork start afresh.
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    # Forked workers start at once; platforms without fork start afresh, and so do those that hold an OpenGL context.
+    forks = "fork" in multiprocessing.get_all_start_methods() and "moderngl" not in sys.modules
+    method = "fork" if forks else "spawn"
     with multiprocessing.get_context(method).Pool(workers) as pool:
         for done, result in enumerate(pool.imap(work, jobs, chunksize=_CHUNK), 1):
             yield result
