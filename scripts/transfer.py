@@ -87,7 +87,9 @@ def main() -> None:
     print("| trained on | tested on | RGB | NIR | TIR | centre prior |\n|---|---|---|---|---|---|", flush=True)
     tests = {s: tokens_of(backbone, s, TEST_SEED, options.test_ids, 4, options.cache) for s in STYLES}
     for style in STYLES:
-        worlds = [tokens_of(backbone, style, seed, options.ids, 4, options.cache) for seed in TRAIN_SEEDS[: options.worlds]]
+        worlds = [
+            tokens_of(backbone, style, seed, options.ids, 4, options.cache) for seed in TRAIN_SEEDS[: options.worlds]
+        ]
         share = torch.from_numpy(np.concatenate([w.person + w.others for w in worlds])).float().clamp(0, 1)
         found: dict[str, list[list[float]]] = {s: [] for s in STYLES}
         for m in range(len(MODALITIES)):

@@ -20,7 +20,6 @@ from sdtps.models.reid import ReidModel
 from sdtps.training.tokens import TokenSet
 from sdtps.types import MODALITIES, Grid
 
-
 BLACK = 10 / 255  # mean of a picture, 0 to 1
 
 
