@@ -22,7 +22,7 @@ from sdtps.training.recipe import Recipe, Synthetic
 from sdtps.training.synth import STYLES, edition
 from sdtps.training.tokens import TokenSet, cache_synthetic
 from sdtps.training.trainer import new_model
-from sdtps.types import MODALITIES
+from sdtps.types import MODALITIES, Grid
 
 TRAIN_SEEDS, TEST_SEED = (2000, 2001, 2002, 2003), 1
 BATCH, PATCHES = 64, 32
@@ -40,6 +40,14 @@ def tokens_of(backbone: HieraBackbone, style: str, seed: int, ids: int, views: i
         folder.mkdir(parents=True, exist_ok=True)
         cache_synthetic(backbone, seed, ids, views, style=style).save(path)
     return TokenSet.load([path])
+
+
+def centre_prior(found: TokenSet, grid: Grid) -> float:
+    """Area of a map that knows nothing but that people stand in the middle."""
+    y, x = np.mgrid[0 : grid.rows, 0 : grid.cols]
+    centre = -(((y - (grid.rows - 1) / 2) / grid.rows) ** 2 + ((x - (grid.cols - 1) / 2) / grid.cols) ** 2).ravel()
+    people = (found.person + found.others) >= 0.5
+    return float(np.mean([auc(p, centre) for p in people if p.any() and not p.all()]))
 
 
 def features(found: TokenSet, modality: int, backbone: HieraBackbone) -> Tensor:
@@ -81,9 +89,6 @@ def main() -> None:
     backbone = new_model(recipe, 0).backbone
     assert isinstance(backbone, HieraBackbone)
     backbone.eval()
-    rows, cols = backbone.grid
-    y, x = np.mgrid[0:rows, 0:cols]
-    centre = -(((y - (rows - 1) / 2) / rows) ** 2 + ((x - (cols - 1) / 2) / cols) ** 2).ravel()
     print("| trained on | tested on | RGB | NIR | TIR | centre prior |\n|---|---|---|---|---|---|", flush=True)
     tests = {s: tokens_of(backbone, s, TEST_SEED, options.test_ids, 4, options.cache) for s in STYLES}
     for style in STYLES:
@@ -103,9 +108,7 @@ def main() -> None:
                 areas = [[auc(p, s) for p, s in zip(people[counted], lg[counted], strict=True)] for lg in logits]
                 found[tested].append([float(np.mean(areas))])
         for tested, values in found.items():
-            people = (tests[tested].person + tests[tested].others) >= 0.5
-            counted = people.any(1) & ~people.all(1)
-            prior = np.mean([auc(p, centre) for p in people[counted]])
+            prior = centre_prior(tests[tested], backbone.grid)
             print(f"| {style} | {tested} | {' | '.join(f'{v[0]:.3f}' for v in values)} | {prior:.3f} |", flush=True)
 
 
