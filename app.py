@@ -7,22 +7,19 @@ import threading
 from importlib.util import find_spec
 from pathlib import Path
 
-from sdtps.checkpoints.anonymise import hide_model
-from sdtps.checkpoints.load import WeightsSource, find_checkpoints, random_model
-from sdtps.cli.weights import add_sources
+from sdtps.checkpoints.load import WeightsSource
+from sdtps.cli.options import add_selector, add_sources, run_selectors
 from sdtps.datasets import open_dataset
 from sdtps.datasets.examples import find_examples
-from sdtps.models.reid import ModelConfig
 from sdtps.resources import EXAMPLES
 from sdtps.retrieval.feature_store import FeatureStore
-from sdtps.support.messages import CheckpointError, InputError
+from sdtps.support.errors import LensError
+from sdtps.web.server import LOCAL_HOSTS
 from sdtps.web.server.page import build_page
 from sdtps.web.server.run import add_options, check_port, serve
-from sdtps.web.session.data_registry import Library
-from sdtps.web.session.model_registry import Shelf
-from sdtps.web.session.session import Workbench
-
-DEFAULT_CONFIG = ModelConfig(kind="hiera", name="sam2_hiera_tiny", backbone_options={"adapter_dim": 256})
+from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.data_registry import DataRegistry
+from sdtps.web.session.model_registry import anonymous_registry, open_registry
 
 MCP_HELP = "offer analyse and figure as tools of an MCP server, too (needs: pip install 'gradio[mcp]')"
 
@@ -35,6 +32,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--host", default=env("SDTPS_HOST") or env("GRADIO_SERVER_NAME") or "127.0.0.1")
     parser.add_argument("--port", type=int, default=int(env("SDTPS_PORT") or env("GRADIO_SERVER_PORT") or 7860))
     add_sources(parser)
+    add_selector(parser)
     parser.add_argument(
         "--allow-upload-weights",
         action="store_true",
@@ -72,31 +70,12 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     return options
 
 
-def fill_shelf(sources: list[WeightsSource], device: str, *, uploads: bool = False) -> Shelf:
-    """The weights asked for, then those in `checkpoints/`; without any, random ones, which a banner says."""
-    asked = {Path(source.path).resolve() for source in sources}
-    found = [WeightsSource(path) for path in find_checkpoints() if path.resolve() not in asked]
-    models = [] if sources or found else [random_model(DEFAULT_CONFIG, device=device)]
-    shelf = Shelf(models, device, uploads=uploads)
-    for source in sources:
-        shelf.add(source)
-    for i, source in enumerate(found):
-        shelf.add(source, now=not sources and i == 0)
-    return shelf
-
-
-def hidden_shelf(sources: list[WeightsSource], device: str) -> Shelf:
-    """Only the weights asked for, under names that say nothing."""
-    loaded = [source.load(device) for source in sources or [WeightsSource()]]
-    return Shelf([hide_model(model, number) for number, model in enumerate(loaded, 1)], device)
-
-
-def warm_up(workbench: Workbench) -> None:
+def warm_up(backend: PageBackend) -> None:
     """Analyse the first example once and list the data folders, so that the first visitor does not wait for it."""
-    threading.Thread(target=workbench.library.warm, daemon=True).start()
-    for name in list(workbench.examples)[:1]:
+    threading.Thread(target=backend.data.warm, daemon=True).start()
+    for name in list(backend.examples)[:1]:
         picture = {"example": name}
-        workbench.analyse({"pictures": {"rgb": picture, "nir": picture, "tir": picture}})
+        backend.analyse({"pictures": {"rgb": picture, "nir": picture, "tir": picture}})
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -105,18 +84,21 @@ def main(arguments: list[str] | None = None) -> None:
     if options.mcp and not find_spec("mcp"):
         sys.exit("--mcp needs the package mcp, which is not installed; install it with: pip install 'gradio[mcp]'")
     check_port(options.host, options.port)
+    if options.selector and (options.share or options.host not in LOCAL_HOSTS.split(",")):
+        sys.exit("--selector runs a Python file, so it is off on a page that others can reach; use it on this machine.")
     try:
+        run_selectors(arguments)
         browsed, galleries = ([open_dataset(f, confined=True) for f in fs] for fs in (options.data, options.gallery))
         if options.anonymous:
-            shelf = hidden_shelf(options.sources, options.device)
+            models = anonymous_registry(options.sources, options.device)
         else:
-            shelf = fill_shelf(options.sources, options.device, uploads=options.allow_upload_weights)
-    except (CheckpointError, InputError, OSError) as error:
+            models = open_registry(options.sources, options.device, uploads=options.allow_upload_weights)
+    except (LensError, OSError) as error:
         sys.exit(str(error))
-    library = Library(browsed, galleries, FeatureStore(options.cache))
-    workbench = Workbench(shelf, find_examples(options.examples), library)
-    warm_up(workbench)
-    serve(build_page(workbench), workbench, options)
+    data = DataRegistry(browsed, galleries, FeatureStore(options.cache))
+    backend = PageBackend(models, find_examples(options.examples), data)
+    warm_up(backend)
+    serve(build_page(backend), backend, options)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,14 @@ from PIL import Image
 from benchmarks.measure import Detail, Findings, exponent, timed
 from benchmarks.processes import peak_megabytes, probe
 from benchmarks.subjects import small
-from sdtps import Settings, panels, pipeline
+from sdtps import Settings, pipeline
 from sdtps.datasets import read_rgbnt201
+from sdtps.export import payload
 from sdtps.export.batch import ResultFolder, Task, items_of, run_local
 from sdtps.export.batch.summary import write_summary
 from sdtps.images.read import Prepared
-from sdtps.web.session.session import Workbench
+from sdtps.pipeline import OpenSet
+from sdtps.web.session.backend import PageBackend
 
 SIZES = {128: (256, 128), 196: (224, 224), 512: (512, 256), 1024: (512, 512)}  # patches → height and width
 SESSIONS = (1, 3, 10, 50)
@@ -47,16 +49,19 @@ def patches(repeats: int) -> Detail:
     for size in SIZES.values():
         model = small(size)
         prepared = noise(size, 0)
-        encoding = pipeline.encode(model, prepared)
+        opened = OpenSet(model, prepared)
 
-        def analyse(model=model, prepared=prepared) -> None:  # type: ignore[no-untyped-def]
+        def analyse(opened: OpenSet = opened) -> None:
             pipeline.forget()
-            pipeline.decide(model, pipeline.encode(model, prepared), Settings())
+            opened.analyse(Settings())
+
+        def move_slider(opened: OpenSet = opened) -> None:
+            opened.analyse(Settings())
 
         first.append(best(analyse, repeats))
-        move.append(best(lambda m=model, e=encoding: pipeline.decide(m, e, Settings()), repeats))  # type: ignore[misc]
-        shown = panels.moving(pipeline.decide(model, encoding, Settings()))
-        sent.append(sum(len(v) for part in shown["modalities"].values() for v in part.values() if isinstance(v, str)))
+        move.append(best(move_slider, repeats))
+        shown = payload.moving(opened.analyse(Settings()))
+        sent.append(sum(len(m or "") for part in shown["modalities"].values() for m in part["maps"].values()))
     lines = zip(SIZES, first, move, sent, strict=True)
     rows: list[tuple[str, ...]] = [(str(n), f"{a:.1f}", f"{b:.2f}", f"{c / 1024:.1f}") for n, a, b, c in lines]
     rows.append(("exponent", *(f"{exponent(list(SIZES), values):.2f}" for values in (first, move, sent))))
@@ -65,18 +70,17 @@ def patches(repeats: int) -> Detail:
 
 
 def session_run(count: int) -> dict[str, float]:
-    """Sessions that each open a triplet of their own and move a slider, all at the same time, through the workbench."""
+    """Sessions that each open a triplet of their own and move a slider, all at the same time, through the backend."""
     model = small()
-    bench = Workbench([model], {})
+    bench = PageBackend([model], {})
     before = peak_megabytes()
 
     def visit(seed: int) -> None:
-        key, _ = bench.adopt(noise((256, 128), seed), pipeline.decide(model, pipeline.encode(model, first), Settings()))
+        key = bench.hold(OpenSet(model, noise((256, 128), seed)), None)
         for step in range(MOVES):
             answer = bench.decide({"key": key, "settings": {"sparse_ratio": 0.2 + 0.05 * step}})
             assert "error" not in answer, answer
 
-    first = noise((256, 128), 0)
     visit(0)
     threads = [threading.Thread(target=visit, args=(seed,)) for seed in range(1, count + 1)]
 

@@ -19,12 +19,12 @@ from PIL import Image
 
 import sdtps
 from benchmarks.measure import Detail, Findings, percentile_ratio, quantile
-from sdtps import panels
 from sdtps.datasets.examples import find_examples
+from sdtps.export import payload
 from sdtps.models.reid import LoadedModel
 from sdtps.resources import EXAMPLES
 from sdtps.types import MODALITIES
-from sdtps.web.session.requests import parse_settings
+from sdtps.web.session.requests import SettingsFields
 from tests.harness import serving_app
 from tests.visitor import Refused, Visitor
 
@@ -89,12 +89,12 @@ def _line(name: str, times: Sequence[float]) -> tuple[str, ...]:
 def analysed(model: LoadedModel, pictures: Sequence[Path | bytes], settings: dict[str, float]) -> sdtps.Analysis:
     """The truth: the same pictures and settings in this process."""
     rgb, nir, tir = pictures
-    return sdtps.analyse(model, rgb, nir, tir, parse_settings(settings))
+    return sdtps.analyse(model, rgb, nir, tir, SettingsFields.parse(settings).over(model.settings))
 
 
 def expected(analysis: sdtps.Analysis) -> Expected:
     """What the page must be told about an analysis, by modality."""
-    return {m: panels.moving(analysis)["modalities"][m] for m in analysis.traces}
+    return {m: payload.moving(analysis)["modalities"][m] for m in analysis.traces}
 
 
 def differs(answer: dict[str, Any], wanted: Expected) -> str | None:
@@ -103,7 +103,7 @@ def differs(answer: dict[str, Any], wanted: Expected) -> str | None:
         return str(answer["error"].get("text"))
     for m, values in wanted.items():
         found = answer["modalities"][m]
-        scores, right = (np.frombuffer(base64.b64decode(v["score"]), "<f4") for v in (found, values))
+        scores, right = (np.frombuffer(base64.b64decode(v["maps"]["score"]), "<f4") for v in (found, values))
         if scores.shape != right.shape or np.abs(scores - right).max() > 1e-4:
             return f"{m} has the scores of another triplet or setting"
     return None

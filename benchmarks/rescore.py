@@ -7,9 +7,10 @@ import torch
 
 from benchmarks.measure import Bar, Findings, Row, compare
 from benchmarks.subjects import files, input_tensor, subjects, vit
-from sdtps import Settings, pipeline
-from sdtps.images.read import prepare, read_triplet
+from sdtps import Settings
+from sdtps.images.read import read_triplet
 from sdtps.models.reid import LoadedModel
+from sdtps.pipeline import OpenSet
 
 BAR = Bar(0.01)
 
@@ -18,11 +19,11 @@ def rescore(name: str, model: LoadedModel, rounds: int) -> Row:
     """Cached tokens to every number of the page, at ever new settings."""
     backbone = vit().net.backbone
     images = input_tensor(vit())
-    encoding = pipeline.encode(model, prepare(read_triplet(*files()), model.net.backbone.input_size))
+    opened = OpenSet.of(model, read_triplet(*files()))
     steps = itertools.cycle(np.linspace(0.1, 0.9, 37))
 
     def ours() -> None:
-        pipeline.decide(model, encoding, Settings(sparse_ratio=float(next(steps)), beta=0.2, tau=0.7))
+        opened.analyse(Settings(sparse_ratio=float(next(steps)), beta=0.2, tau=0.7))
 
     def reference() -> None:
         with torch.inference_mode():

@@ -18,20 +18,21 @@ from PIL import Image
 
 from benchmarks.measure import Detail, Findings
 from benchmarks.subjects import FILES, embedded
-from sdtps import panels, pipeline
+from sdtps import pipeline
+from sdtps.export import payload
 from sdtps.images import read as inputs
 from sdtps.web.server.page import build_page, launch_options
-from sdtps.web.session import session as bench
+from sdtps.web.session import backend
 from tests.harness import READY, chromium
 
 # Stage → the functions whose time it is, less that of stages called from inside them.
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
-    "decode": ((bench, "read_wide"),),
-    "resize": ((bench, "prepare"), (inputs.Prepared, "tensor")),
-    "forward": ((pipeline, "_forward"),),
-    "head": ((bench, "decide"),),
+    "decode": ((backend, "read_wide"),),
+    "resize": ((pipeline, "prepare"), (inputs.Prepared, "tensor")),
+    "forward": ((pipeline, "forward"),),
+    "head": ((pipeline, "_decide"),),
     "record": ((pipeline, "_as_numpy"),),
-    "encode": ((panels, "photo_url"), (panels, "still"), (panels, "moving"), (panels, "merge")),
+    "encode": ((payload, "still"), (payload, "moving"), (payload, "merge")),
 }
 ORDER = (*STAGES, "send", "paint")
 COLOURS = ("#88ccee", "#44aa99", "#332288", "#117733", "#999933", "#ddcc77", "#cc6677", "#aa4499")
@@ -111,7 +112,7 @@ def page_here() -> Iterator[str]:
     """The page, served from this process."""
     from sdtps.datasets.examples import find_examples
 
-    page = build_page(bench.Workbench([embedded()], find_examples()))
+    page = build_page(backend.PageBackend([embedded()], find_examples()))
     _, url, _ = page.launch(prevent_thread_lock=True, quiet=True, **launch_options())
     try:
         yield url

@@ -51,10 +51,10 @@ def main() -> None:
                 (correlation(_rank(shown[inside]), order), correlation(_rank(trace.predictor[inside]), order))
             )
     print("| patches of | compared with | meaning | the map | the predictor |\n|---|---|---|---|---|")
-    for (m, o), found in rows.items():
+    for (own_name, other), found in rows.items():
         own, predictor = np.nanmean(found, axis=0)
-        meaning = "typical colour" if o == m else f"stands out in {o.upper()}"
-        print(f"| {m.upper()} | {o.upper()} | {meaning} | {own:.2f} | {predictor:.2f} |")
+        says = "typical colour" if other == own_name else f"stands out in {other.upper()}"
+        print(f"| {own_name.upper()} | {other.upper()} | {says} | {own:.2f} | {predictor:.2f} |")
 
 
 def _rank(values: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -58,10 +58,10 @@ def normalised(name: str) -> str:
 def licence(package: Distribution) -> str:
     """The SPDX expression, else the classifier, else the first line of the licence field."""
     meta = package.metadata
-    if expression := meta.get("License-Expression"):
-        return str(expression)
+    if "License-Expression" in meta:
+        return meta["License-Expression"]
     classes = [c.removeprefix(CLASSIFIER) for c in meta.get_all("Classifier") or () if c.startswith(CLASSIFIER)]
-    text = (meta.get("License") or "").strip().splitlines()
+    text = meta["License"].strip().splitlines() if "License" in meta else []
     return " AND ".join(classes) or (text[0][:80] if text else "not stated")
 
 
@@ -69,7 +69,7 @@ def component(name: str, package: Distribution, direct: bool) -> dict[str, Any]:
     """One entry of the bill."""
     reference = f"pkg:pypi/{name}@{package.version}"
     stated = licence(package)
-    is_expression = package.metadata.get("License-Expression") is not None
+    is_expression = "License-Expression" in package.metadata
     return {
         "type": "library",
         "bom-ref": reference,

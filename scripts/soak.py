@@ -13,7 +13,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.load import noisy_triplet
-from sdtps.datasets.examples import EXAMPLES, find_examples
+from sdtps.datasets.examples import find_examples
+from sdtps.resources import EXAMPLES
 from sdtps.types import MODALITIES
 from tests.harness import Running, running_app
 from tests.visitor import Visitor

@@ -13,10 +13,9 @@ import numpy as np
 import torch
 
 import sdtps
-from sdtps.images.read import prepare
 from sdtps.metrics.faithfulness_table import example_cases
 from sdtps.models.reid import LoadedModel, build_model
-from sdtps.pipeline import decide, encode_many
+from sdtps.pipeline import OpenSet, encode_together
 from sdtps.types import MODALITIES
 
 RATIOS = (0.1, 0.3, 0.5, 0.7)
@@ -41,11 +40,11 @@ def main() -> None:
     models = (stored, unrounded(stored, options.state))
     sets, changed = 0, []
     for case in example_cases():
-        triplet = prepare(case.read(), stored.net.backbone.input_size)
-        encodings = [encode_many(model, [triplet])[0] for model in models]  # both carry one hash: nothing may be cached
+        # Both carry one identity, so nothing may be cached.
+        opened = [encode_together([OpenSet.of(model, case.read())])[0] for model in models]
         for ratio in RATIOS:
             settings = sdtps.Settings(sparse_ratio=ratio)
-            half, full = (decide(m, e, settings) for m, e in zip(models, encodings, strict=True))
+            half, full = (one.analyse(settings) for one in opened)
             for m in MODALITIES:
                 sets += 1
                 moved = np.flatnonzero(half[m].mask != full[m].mask)

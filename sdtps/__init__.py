@@ -10,7 +10,7 @@ from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.checkpoints.load import load_model
 from sdtps.images.read import Fit, Triplet, read_triplet, read_wide
 from sdtps.pipeline import analyse, analyse_triplet
-from sdtps.support.messages import CheckpointError, InputError
+from sdtps.support.errors import CheckpointError, InputError, SettingsError
 from sdtps.types import Analysis, Grid, Modality, ModalityTrace, Settings, WeightsReport
 from sdtps.variants import VARIANTS
 
@@ -27,6 +27,7 @@ __all__ = [
     "ModalityTrace",
     "MultiModalSDTPS",
     "Settings",
+    "SettingsError",
     "Triplet",
     "WeightsReport",
     "analyse",

@@ -1,12 +1,15 @@
-"""`analyse()`: the one path from a triplet and settings to an `Analysis`. Page, HTTP, CLI and exports all call it.
+"""The one door: an `OpenSet` is an image set in front of a model, and its `analyse` makes every `Analysis`.
 
-The expensive half (decode, backbone) is cached by image content and weights, and what follows from it without any
-setting (cosines, predictor, aggregation logits) by variant, too. The cheap half (mix, rank, keep, blend) runs on the
-CPU, without a lock, on every slider move.
+Page, HTTP, command line, batch, index, exports and `analyse()` all go through it, so they show the same numbers. What
+the weights cannot run (a variant, a camera) is refused here and nowhere else.
+
+The expensive half (backbone) is cached by the model's identity and the content of the pictures, and what follows from
+it without any setting (cosines, predictor, aggregation logits) by variant, too. The cheap half (mix, rank, keep,
+blend) runs on the CPU, without a lock, on every slider move.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,170 +19,258 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sdtps.algorithm.selection import gumbel_noise, selection_frequency, soft_decision
-from sdtps.algorithm.trace import Branch, Evidence, Trace
+from sdtps.algorithm.trace import Evidence, Trace
 from sdtps.images.read import Fit, Prepared, Source, Triplet, prepare, read_triplet
 from sdtps.models.reid import Encoded, LoadedModel
 from sdtps.support.byte_lru import ByteLru
-from sdtps.support.messages import InputError, Message
+from sdtps.support.errors import InputError, SettingsError
+from sdtps.support.messages import Message
 from sdtps.support.threads import one_thread, settle
 from sdtps.types import MODALITIES, Analysis, ModalityTrace, Settings
 from sdtps.variants import Variant, get_variant
 
 CACHE_BYTES = 256 * 1024 * 1024  # of each of the two caches
+DECISION_NOTES = ("aggregation.clamped", "score.flat")  # what settings bring about; all other notes are the set's
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """A triplet after the backbone, on the CPU in fp32: tokens, global vectors and the `ori` feature (1, 3C).
+    """An image set after the backbone, on the CPU in fp32: tokens and global vectors.
 
     Without a key it is used once, and what follows from it is not cached.
     """
 
     key: tuple[str, ...] | None
     encoded: Encoded
-    original_feature: Tensor
 
     @property
     def bytes(self) -> int:
         """Memory of its tensors."""
-        return sum(_bytes(t) for part in self.encoded for t in part.values())
+        return sum(t.nbytes for part in self.encoded for t in part.values())
 
 
 _encodings: ByteLru[Encoding] = ByteLru(CACHE_BYTES, lambda e: e.bytes)
-_evidence: ByteLru[dict[str, Evidence]] = ByteLru(
-    CACHE_BYTES, lambda found: sum(_bytes(t) for e in found.values() for t in _tensors_of(e))
-)
+_evidence: ByteLru[dict[str, Evidence]] = ByteLru(CACHE_BYTES, lambda found: sum(e.bytes for e in found.values()))
 
 
-def camera_label(model: LoadedModel, camera: int | None) -> int | None:
-    """The label, where these weights have an embedding for that camera; else none."""
-    table = getattr(model.net.backbone, "cv_embed", None)
-    return camera if camera is not None and table is not None and 0 <= camera < len(table) else None
+@dataclass(frozen=True, eq=False)
+class OpenSet:
+    """One image set in front of one model.
 
-
-def encode(model: LoadedModel, prepared: Prepared, camera: int | None = None) -> Encoding:
-    """The backbone, or the cache when this content met these weights before.
-
-    Args:
+    Attributes:
         model: loaded weights.
-        prepared: the triplet at the model's size.
-        camera: camera label for models with a camera embedding.
+        prepared: the pictures at the model's size.
+        camera: label for the camera embedding; None where there is none, or none is known.
+        notes: plain sentences on what was done to the pictures.
+        encoding: the tokens, where they were computed beforehand; else the cache is asked.
     """
-    key = (model.weights.sha256, model.fingerprint, str(model.device), prepared.sha256, str(camera))
+
+    model: LoadedModel
+    prepared: Prepared
+    camera: int | None = None
+    notes: tuple[str, ...] = ()
+    encoding: Encoding | None = None
+
+    @classmethod
+    def of(cls, model: LoadedModel, triplet: Triplet, camera: int | None = None, *, asked: bool = True) -> "OpenSet":
+        """An image set as it was read.
+
+        Args:
+            model: loaded weights.
+            triplet: the pictures.
+            camera: label of the camera, where it is known; below 0 means unknown.
+            asked: a person named the camera, so one that the weights do not know is refused; else it is left out.
+        """
+        size = model.net.backbone.input_size
+        label, remarks = _camera(model, camera, asked)
+        return cls(model, prepare(triplet, size), label, (*triplet.notes(size), *remarks))
+
+    @classmethod
+    def again(cls, model: LoadedModel, analysis: Analysis, prepared: Prepared) -> "OpenSet":
+        """The image set behind an analysis that was written down before."""
+        notes = tuple(n for n in analysis.notes if getattr(n, "code", None) not in DECISION_NOTES)
+        return cls(model, prepared, analysis.camera, notes)
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """Modalities without a picture."""
+        return frozenset(str(m) for m in MODALITIES if self.prepared.pixels[m] is None)
+
+    def with_pixels(self, pixels: dict[str, Any]) -> "OpenSet":
+        """The same set with changed pictures of the same size."""
+        return replace(self, prepared=Prepared(pixels), encoding=None)
+
+    def analyse(self, settings: Settings | None = None) -> Analysis:
+        """Every number at these settings; by default at those of the training.
+
+        Raises:
+            SettingsError: a variant that these weights cannot run.
+        """
+        settings = settings or self.model.settings
+        variant = runnable(self.model, settings.variant)
+        encoding = self.encode()
+        return _decide(self, encoding, _evidence_of(self.model, encoding, variant), settings)
+
+    def encode(self) -> Encoding:
+        """The tokens: from the cache where these weights met these pictures before."""
+        return self.encoding or _encode(self)
+
+    def evidence(self, variant: str) -> dict[str, Evidence]:
+        """What no slider changes, by modality: cosines, predictor, aggregation logits; on the CPU, cached."""
+        return _evidence_of(self.model, self.encode(), runnable(self.model, variant))
+
+
+def runnable(model: LoadedModel, name: str) -> Variant:
+    """The variant of that name; refused where the weights cannot run it."""
+    variant = get_variant(name)
+    if lacking := model.net.supports(variant):
+        raise SettingsError(lacking)
+    return variant
+
+
+def encode_together(sets: Sequence[OpenSet]) -> list[OpenSet]:
+    """Several sets of one model in one forward pass, for long series; nothing is looked up, nothing is cached.
+
+    The last bits of a result can depend on how many sets share a pass; one at a time gives those of `analyse`.
+    """
+    encoded = encode_batch(sets)
+    ones = [Encoded(*({m: t[i : i + 1] for m, t in part.items()} for part in encoded)) for i in range(len(sets))]
+    return [replace(s, encoding=Encoding(None, one)) for s, one in zip(sets, ones, strict=True)]
+
+
+def encode_batch(sets: Sequence[OpenSet]) -> Encoded:
+    """The tokens of B sets, (B, N, C) per modality, on the CPU in fp32."""
+    settle()
+    model, labels = sets[0].model, [s.camera for s in sets]
+    known = [label for label in labels if label is not None]
+    if known and len(known) < len(labels):  # the backbone takes labels for all of a batch or for none
+        return concatenate([encode_batch([s]) for s in sets])
+    backbone = model.net.backbone
+    images = torch.stack([s.prepared.tensor(backbone.mean, backbone.std) for s in sets], dim=1)  # (M, B, 3, H, W)
+    with model.lock:
+        return forward(model, images, torch.tensor(known) if known else None)
+
+
+def concatenate(parts: Sequence[Encoded]) -> Encoded:
+    """Batches behind one another."""
+    return Encoded(*({m: torch.cat([p[i][m] for p in parts]) for m in parts[0][i]} for i in range(2)))
+
+
+def forward(model: LoadedModel, images: Tensor, camera: Tensor | None) -> Encoded:
+    """(M, B, 3, H, W) normalised images through the backbone; the caller holds the model's lock."""
+    with torch.inference_mode(), model.autocast():
+        encoded = model.net.encode(images.to(model.device), None if camera is None else camera.to(model.device))
+    encoded = Encoded(*({m: t.float().cpu() for m, t in part.items()} for part in encoded))
+    if not all(bool(t.isfinite().all()) for part in encoded for t in part.values()):
+        text = "These weights compute no finite numbers for this image set; they may be damaged."
+        raise InputError("model.nan", text)
+    return encoded
+
+
+def decide_batch(model: LoadedModel, encoded: Encoded, settings: Settings) -> tuple[dict[str, Trace], Tensor]:
+    """Traces by modality and the (B, D) test features of a batch, by the same steps as a single analysis."""
+    evidence = _evidence_of(model, Encoding(None, encoded), runnable(model, settings.variant))
+    with torch.inference_mode():
+        traces = model.net.selector(get_variant(settings.variant)).choose(evidence, settings)
+        return traces, model.net.fuse(encoded, traces, evidence)[0]
+
+
+def _camera(model: LoadedModel, camera: int | None, asked: bool) -> tuple[int | None, tuple[Message, ...]]:
+    """The label that the weights can use, and what to say where a known camera has none."""
+    cameras = model.weights.facts.get("cameras", 0)
+    if camera is None or (camera < 0 and not asked):
+        return None, ()
+    if 0 <= camera < cameras:
+        return camera, ()
+    if not cameras:
+        text = "These weights have no camera embedding, so camera {camera} changes nothing."
+        return None, (Message("camera.none", text, camera=camera),) if asked else ()
+    if asked:
+        text = "These weights know the cameras 0 to {last}, not {camera}."
+        raise SettingsError("camera.unknown", text, last=cameras - 1, camera=camera)
+    text = "These weights know the cameras 0 to {last}, not {camera}; no camera was given to them."
+    return None, (Message("camera.left_out", text, last=cameras - 1, camera=camera),)
+
+
+def _encode(opened: OpenSet) -> Encoding:
+    model = opened.model
+    key = (model.identity, opened.prepared.sha256, str(opened.camera))
     encoding = _encodings.get(key)
     if encoding is not None:
         return encoding
     settle()
     backbone = model.net.backbone
-    images = prepared.tensor(backbone.mean, backbone.std).unsqueeze(1).to(model.device)  # (M, 1, 3, H, W)
-    label = None if camera is None else torch.tensor([camera], device=model.device)
-    with model.lock, torch.inference_mode():
+    images = opened.prepared.tensor(backbone.mean, backbone.std).unsqueeze(1)  # (M, 1, 3, H, W)
+    label = None if opened.camera is None else torch.tensor([opened.camera])
+    with model.lock:
         encoding = _encodings.get(key)  # another thread may have finished it while this one waited
         if encoding is None:
-            (encoding,) = _forward(model, images, label, key)
+            encoding = Encoding(key, forward(model, images, label))
             _encodings.put(key, encoding)
     return encoding
 
 
-def encode_many(model: LoadedModel, prepared: Sequence[Prepared]) -> list[Encoding]:
-    """Several triplets in one forward pass, for long series: nothing is looked up, nothing is cached.
-
-    The last bits of a result can depend on how many triplets share a pass; one at a time gives those of `encode`.
-    """
-    settle()
-    backbone = model.net.backbone
-    images = torch.stack([p.tensor(backbone.mean, backbone.std) for p in prepared], dim=1)  # (M, B, 3, H, W)
-    with model.lock, torch.inference_mode():
-        return _forward(model, images.to(model.device), None, None)
-
-
-def _forward(model: LoadedModel, images: Tensor, camera: Tensor | None, key: tuple[str, ...] | None) -> list[Encoding]:
-    """(M, B, 3, H, W) images to B encodings."""
-    with model.autocast():
-        encoded = model.net.encode(images, camera)
-    encoded = Encoded(*({m: t.float().cpu() for m, t in part.items()} for part in encoded))
-    if not all(bool(t.isfinite().all()) for part in encoded for t in part.values()):
-        raise InputError("model.nan", "These weights compute no finite numbers for this triplet; they may be damaged.")
-    found = []
-    for i in range(images.shape[1]):
-        one = Encoded(*({m: t[i : i + 1] for m, t in part.items()} for part in encoded))
-        found.append(Encoding(key, one, model.net.original_feature(one)))
-    return found
-
-
-def evidence_of(model: LoadedModel, encoding: Encoding, variant: Variant) -> dict[str, Evidence]:
-    """What no slider changes: cosines, predictor, aggregation logits; on the CPU, cached."""
+def _evidence_of(model: LoadedModel, encoding: Encoding, variant: Variant) -> dict[str, Evidence]:
     key = None if encoding.key is None else (*encoding.key, variant.name)
     found = None if key is None else _evidence.get(key)
     if found is None:
         settle()
-        patches, vectors = ({m: t.to(model.device) for m, t in part.items()} for part in encoding.encoded)
+        encoded = Encoded(*({m: t.to(model.device) for m, t in part.items()} for part in encoding.encoded))
         with torch.inference_mode():
-            found = {m: _to_cpu(e) for m, e in model.net.sdtps.evidence(patches, vectors, variant).items()}
+            found = model.net.evidence(encoded, variant)
+        found = {m: e.map(Tensor.cpu) for m, e in found.items()}
         if key is not None:
             _evidence.put(key, found)
     return found
 
 
-def decide(
-    model: LoadedModel,
-    encoding: Encoding,
-    settings: Settings,
-    notes: tuple[str, ...] = (),
-    missing: frozenset[str] = frozenset(),
-) -> Analysis:
+def _decide(opened: OpenSet, encoding: Encoding, evidence: dict[str, Evidence], settings: Settings) -> Analysis:
     """The cheap half: settings to numbers. No backbone, no lock."""
-    variant = get_variant(settings.variant)
-    evidence = evidence_of(model, encoding, variant)
+    model, variant = opened.model, get_variant(settings.variant)
     with one_thread(), torch.inference_mode():
-        traces = {m: model.net.sdtps.decide(e, settings) for m, e in evidence.items()}
-        scores = torch.cat([traces[m].score for m in MODALITIES])  # (M, N)
-        soft = soft_decision(scores, settings.tau)
-        noise = _noise(settings.seed, settings.draws, scores.shape[1])
-        frequency = selection_frequency(scores, traces[MODALITIES[0]].keep.shape[1], settings.tau, noise)
-        feature = model.net.test_feature(encoding.encoded, traces)
-    rows = model.net.sdtps.rows
-    asked = traces[MODALITIES[0]].rows_asked
-    if variant.needs_aggregation and 0 < rows < asked:
-        notes += (
-            Message(
-                "aggregation.clamped",
-                "The ratios ask for {asked} aggregated tokens, but these weights can make {rows}; {rows} are shown.",
-                asked=asked,
-                rows=rows,
-            ),
-        )
-    if traces[MODALITIES[0]].predictor is None and variant.needs_predictor and settings.beta == 0:
-        text = "At beta 0 only the predictor ranks, and it is not in this checkpoint: the order below means nothing."
-        notes += (Message("score.flat", text),)
+        traces = model.net.selector(variant).choose(evidence, settings)
+        what_if = _what_if(traces, settings) if "tau" in variant.reads else {}
+        feature, numbers = model.net.fuse(encoding.encoded, traces, evidence)
+    missing = opened.missing
     return Analysis(
-        traces={
-            str(m): _as_numpy(traces[m], evidence[m], soft[i], frequency[i], m in missing)
-            for i, m in enumerate(MODALITIES)
-        },
+        traces={str(m): _as_numpy(traces[m], evidence[m], what_if.get(m), m in missing) for m in MODALITIES},
         grid=model.net.backbone.grid,
         settings=settings,
         feature=_array(feature),
         weights=model.weights,
-        notes=notes,
+        notes=(*opened.notes, *_decision_notes(model, traces, settings)),
+        camera=opened.camera,
+        fusion={name: _array(values) for name, values in numbers.items()},
     )
+
+
+def _what_if(traces: dict[str, Trace], settings: Settings) -> dict[str, tuple[Tensor, Tensor]]:
+    """The soft decision and the frequency under noise, (N,) each, of selectors that have a tau."""
+    scores = torch.cat([traces[m].score for m in MODALITIES])  # (M, N)
+    soft = soft_decision(scores, settings.tau)
+    noise = _noise(settings.seed, settings.draws, scores.shape[1])
+    frequency = selection_frequency(scores, traces[MODALITIES[0]].keep.shape[1], settings.tau, noise)
+    return {str(m): (soft[i], frequency[i]) for i, m in enumerate(MODALITIES)}
+
+
+def _decision_notes(model: LoadedModel, traces: dict[str, Trace], settings: Settings) -> list[Message]:
+    """What these weights could not do as the settings ask."""
+    notes = []
+    first, rows, variant = traces[MODALITIES[0]], model.net.sdtps.rows, get_variant(settings.variant)
+    if variant.needs_aggregation and 0 < rows < first.rows_asked:
+        text = "The ratios ask for {asked} aggregated tokens, but these weights can make {rows}; {rows} are shown."
+        notes.append(Message("aggregation.clamped", text, asked=first.rows_asked, rows=rows))
+    if first.predictor is None and variant.needs_predictor and settings.beta == 0:
+        text = "At beta 0 only the predictor ranks, and it is not in this checkpoint: the order below means nothing."
+        notes.append(Message("score.flat", text))
+    return notes
 
 
 def analyse_triplet(
     model: LoadedModel, triplet: Triplet, settings: Settings | None = None, *, camera: int | None = None
 ) -> Analysis:
-    """`analyse()` for a triplet that was read before."""
-    settings = settings or model.settings
-    variant = get_variant(settings.variant)
-    if lacking := model.net.sdtps.supports(variant):
-        raise ValueError(lacking)
-    cameras = model.weights.facts.get("cameras", 0)
-    if camera is not None and cameras and not 0 <= camera < cameras:
-        text = "These weights know the cameras 0 to {last}, not {camera}."
-        raise ValueError(Message("camera.unknown", text, last=cameras - 1, camera=camera))
-    size = model.net.backbone.input_size
-    encoding = encode(model, prepare(triplet, size), camera)
-    return decide(model, encoding, settings, triplet.notes(size), triplet.missing)
+    """`analyse()` for an image set that was read before."""
+    return OpenSet.of(model, triplet, camera).analyse(settings)
 
 
 def analyse(
@@ -201,14 +292,14 @@ def analyse(
         tir: the same, thermal.
         settings: ratios, beta, tau, variant; those of the training where they are known, else the defaults.
         fit: what to do with another shape than the model's: `stretch` or `letterbox`.
-        camera: camera label, for models with a camera embedding.
+        camera: label of the camera from 0, for weights with a camera embedding.
 
     Returns:
         An immutable analysis; `analysis["rgb"].keep` and so on.
 
     Raises:
         InputError: an image that cannot be used.
-        ValueError: a variant that these weights cannot run.
+        SettingsError: a variant or a camera that these weights do not have.
     """
     return analyse_triplet(model, read_triplet(rgb, nir, tir, fit), settings, camera=camera)
 
@@ -218,10 +309,10 @@ def cached_bytes() -> int:
     return _encodings.bytes + _evidence.bytes
 
 
-def forget(sha256: str | None = None) -> None:
-    """Drop cached encodings: of one set of weights, or all."""
+def forget(identity: str | None = None) -> None:
+    """Drop cached encodings: of one loaded model, or all."""
     for cache in (_encodings, _evidence):
-        cache.discard_where(lambda key: sha256 is None or key[0] == sha256)  # type: ignore[index]
+        cache.discard_where(lambda key: identity is None or key[0] == identity)  # type: ignore[index]
 
 
 @lru_cache(maxsize=32)
@@ -230,41 +321,16 @@ def _noise(seed: int, draws: int, patches: int) -> Tensor:
     return gumbel_noise(torch.rand(draws, patches, generator=torch.Generator().manual_seed(seed)))
 
 
-def _bytes(tensor: Tensor) -> int:
-    return tensor.numel() * tensor.element_size()
-
-
-def _tensors_of(evidence: Evidence) -> list[Tensor]:
-    branches = [t for b in evidence.branches for t in (b.predictor, b.logits) if t is not None]
-    maps = [evidence.raw_self, evidence.self_norm, *evidence.raw_cross.values(), *evidence.cross_norm.values()]
-    return [evidence.patches, evidence.global_vector, *maps, *branches]
-
-
-def _to_cpu(evidence: Evidence) -> Evidence:
-    if evidence.patches.device.type == "cpu":
-        return evidence
-    return Evidence(
-        patches=evidence.patches.cpu(),
-        global_vector=evidence.global_vector.cpu(),
-        raw_self=evidence.raw_self.cpu(),
-        raw_cross={o: t.cpu() for o, t in evidence.raw_cross.items()},
-        self_norm=evidence.self_norm.cpu(),
-        cross_norm={o: t.cpu() for o, t in evidence.cross_norm.items()},
-        branches=tuple(
-            Branch(*(None if t is None else t.cpu() for t in (b.predictor, b.logits))) for b in evidence.branches
-        ),
-    )
-
-
 def _array(tensor: Tensor) -> NDArray[Any]:
     """The first sample as a NumPy array that shares no memory with the cache."""
-    return tensor[0].numpy().copy()
+    return np.array(tensor[0].numpy())
 
 
-def _as_numpy(trace: Trace, evidence: Evidence, soft: Tensor, frequency: Tensor, missing: bool) -> ModalityTrace:
+def _as_numpy(trace: Trace, evidence: Evidence, what_if: tuple[Tensor, Tensor] | None, missing: bool) -> ModalityTrace:
     def optional(tensor: Tensor | None) -> NDArray[Any] | None:
         return None if tensor is None else _array(tensor)
 
+    soft, frequency = (None, None) if what_if is None else (t.numpy().copy() for t in what_if)
     return ModalityTrace(
         self_attention=_array(trace.self_attention),
         cross_attention={o: _array(t) for o, t in trace.cross_attention.items()},
@@ -275,8 +341,8 @@ def _as_numpy(trace: Trace, evidence: Evidence, soft: Tensor, frequency: Tensor,
         keep=_array(trace.keep),
         drop=_array(trace.drop),
         mask=_array(trace.mask),
-        soft_mask=soft.numpy().copy(),
-        selection_frequency=frequency.numpy().copy(),
+        soft_mask=soft,
+        selection_frequency=frequency,
         aggregation_weights=optional(trace.aggregation_weights),
         dense_keep=optional(trace.dense_keep),
         dense_aggregation_weights=optional(trace.dense_aggregation_weights),
@@ -284,4 +350,8 @@ def _as_numpy(trace: Trace, evidence: Evidence, soft: Tensor, frequency: Tensor,
         token_norm=np.linalg.norm(evidence.patches[0].numpy(), axis=-1),
         pooled=_array(trace.pooled),
         missing=missing,
+        weights=optional(trace.weights),
+        groups=optional(trace.groups),
+        maps={name: _array(t) for name, t in trace.maps.items()},
+        numbers={name: _array(t) for name, t in trace.numbers.items()},
     )

@@ -171,7 +171,7 @@ def test_a_stopwatch_counts_inner_stages_once() -> None:
         pytest.MonkeyPatch.context() as clock,
         stages.watching({"a": ((Work, "outer"),), "b": ((Work, "inner"),)}) as w,
     ):
-        clock.setattr(stages.time, "perf_counter", lambda: next(ticks))
+        clock.setattr("benchmarks.stages.time.perf_counter", lambda: next(ticks))
         assert Work().outer() == "done"
     assert w.seconds == {"a": 7.0, "b": 3.0}
     assert Work.outer.__name__ == "outer"

@@ -16,10 +16,11 @@ from sdtps.datasets import open_dataset
 from sdtps.export.batch import ResultFolder, Task, items_of, run_local, write_summary
 from sdtps.export.figure import FigureOptions, grid_figure
 from sdtps.export.supplement import write_supplement
-from sdtps.images.read import prepare, read_triplet
+from sdtps.images.read import read_triplet
+from sdtps.pipeline import OpenSet
 from sdtps.support.messages import Message, plain
-from sdtps.web.session.data_registry import Library
-from sdtps.web.session.session import Workbench
+from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.data_registry import DataRegistry
 from tests.datasets import trees
 
 SCRIPT = '"><img src=x onerror=alert(1)><script>alert(1)<\\/script></script>'
@@ -53,11 +54,12 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def named(tiny_model, photos):
-    """An analysis by weights with such a name, and its pixels."""
+    """An image set in front of weights with such a name, its analysis and its pixels."""
     report = replace(tiny_model.weights, name=SCRIPT + "$\\frac$" + "x" * 300)
     triplet = read_triplet(*photos.values())
     analysis = sdtps.analyse_triplet(tiny_model, triplet)
-    return replace(tiny_model, weights=report), replace(analysis, weights=report), prepare(triplet, (256, 128)).pixels
+    opened = OpenSet.of(replace(tiny_model, weights=report), triplet)
+    return opened, replace(analysis, weights=report), opened.prepared.pixels
 
 
 def test_sentences_are_one_printable_line() -> None:
@@ -87,7 +89,7 @@ def test_a_batch_of_such_names(folder, tiny_model, tmp_path) -> None:
 
 
 def test_the_folder_browser_lists_such_names(folder, tiny_model) -> None:
-    bench = Workbench([tiny_model], {}, Library([open_dataset(folder, confined=True)]))
+    bench = PageBackend([tiny_model], {}, DataRegistry([open_dataset(folder, confined=True)]))
     found = bench.ask({"task": "data.find", "root": 0, "split": "all", "count": 50})
     assert found["total"] == len(STEMS)
     assert all(row["name"].isprintable() for row in found["rows"])
@@ -107,8 +109,8 @@ def test_a_figure_with_such_a_name_is_sound(named) -> None:
 
 def test_a_supplement_with_such_a_name_runs_nothing(named, monkeypatch) -> None:
     monkeypatch.setattr("sdtps.export.supplement.PLANS", (((), (), ()),))
-    monkeypatch.setattr("sdtps.export.supplement.RATIO_STEP", 0.19)
-    tags = Tags(write_supplement(*named))
+    monkeypatch.setattr("sdtps.export.supplement.RATIO_STRIDE", 19)
+    tags = Tags(write_supplement(*named[:2]))
     assert [a for tag, a in tags.found if tag == "img" or "onerror" in a] == []
     assert [tag for tag, _ in tags.found].count("script") == 2
 

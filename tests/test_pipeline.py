@@ -8,8 +8,9 @@ import torch
 import sdtps
 from sdtps import pipeline
 from sdtps.checkpoints.load import random_model
-from sdtps.images.read import prepare, read_triplet
+from sdtps.images.read import read_triplet
 from sdtps.models.reid import ModelConfig
+from sdtps.variants import SDTPS_VARIANTS
 from tests.conftest import TINY_VIT, tiny_vit_config
 
 
@@ -129,7 +130,7 @@ def test_a_variant_the_weights_cannot_run_is_refused(tiny_model, photos):
         sdtps.analyse(tiny_model, *photos.values(), sdtps.Settings(variant="paper"))
 
 
-@pytest.mark.parametrize("variant", [v for v in sdtps.VARIANTS if v != "paper"])
+@pytest.mark.parametrize("variant", [v for v in SDTPS_VARIANTS if v != "paper"])
 def test_variants_share_one_path(tiny_model, photos, variant):
     a = sdtps.analyse(tiny_model, *photos.values(), sdtps.Settings(variant=variant))
     assert a["rgb"].keep.shape == (64,)
@@ -170,7 +171,7 @@ def test_analysis_cannot_be_changed(tiny_model, photos):
 
 def test_the_cache_is_bounded_in_bytes(tiny_model, photos, monkeypatch):
     triplet = read_triplet(*photos.values())
-    one = pipeline.encode(tiny_model, prepare(triplet, (256, 128))).bytes
+    one = pipeline.OpenSet.of(tiny_model, triplet).encode().bytes
     monkeypatch.setattr(pipeline._encodings, "max_bytes", int(2.5 * one))
     monkeypatch.setattr(pipeline._evidence, "max_bytes", int(4.5 * one))
     for shift in range(6):

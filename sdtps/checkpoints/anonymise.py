@@ -25,3 +25,10 @@ def hide_model(model: LoadedModel, number: int = 1) -> LoadedModel:
 def is_hidden(report: WeightsReport) -> bool:
     """Whether a report was made anonymous."""
     return report.sha256.startswith(HIDDEN)
+
+
+def made_by(model: LoadedModel, report: WeightsReport) -> bool:
+    """Whether a report, such as a bundle's, is about these weights read in this way; hidden ones tell nothing."""
+    ours, theirs = model.weights.facts, report.facts
+    alike = all(ours[fact] == theirs[fact] for fact in ours.keys() & theirs.keys())
+    return report.sha256 == model.weights.sha256 and alike and not is_hidden(report)

@@ -13,14 +13,18 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.checkpoints.families.demo_config import read_demo_config
 from sdtps.checkpoints.families.plan import Hints, Plan
 from sdtps.checkpoints.families.recognise import FORMAT, plan_for
 from sdtps.checkpoints.readers.state_files import MAX_BYTES, SUFFIXES, StateFile, read_state_file
 from sdtps.checkpoints.report import absent_parts, compare, facts_of, group_counts, group_of
+from sdtps.checkpoints.salvage import salvage
 from sdtps.models.reid import LoadedModel, ModelConfig, ReidModel, build_model, pick_device
 from sdtps.resources import CHECKPOINTS, EMBEDDED
-from sdtps.support.messages import CheckpointError, Message, plain
+from sdtps.support.errors import CheckpointError
+from sdtps.support.files import whole_file
+from sdtps.support.messages import Message, plain
 from sdtps.types import WeightsReport
 
 TIMM = "timm:"
@@ -34,13 +38,13 @@ class WeightsSource:
 
     Attributes:
         path: see `load_model`; the embedded model by default.
-        size, config, insist: see `load_model`.
+        size, config, force: see `load_model`.
     """
 
     path: str | os.PathLike[str] = EMBEDDED
     size: tuple[int, int] | None = None
     config: str | os.PathLike[str] | None = None
-    insist: bool = False
+    force: bool = False
 
     @property
     def name(self) -> str:
@@ -53,7 +57,7 @@ class WeightsSource:
 
     def load(self, device: str = "auto") -> LoadedModel:
         """Load it."""
-        return load_model(self.path, device, size=self.size, config=self.config, insist=self.insist)
+        return load_model(self.path, device, size=self.size, config=self.config, force=self.force)
 
 
 class MismatchError(CheckpointError):
@@ -104,12 +108,10 @@ def save_checkpoint(net: ReidModel, path: str | os.PathLike[str], *, half: bool 
     state = {k: v.detach().cpu().contiguous() for k, v in net.state_dict().items()}
     if half:
         state = {k: v.half() if v.is_floating_point() else v for k, v in state.items()}
-    target = Path(path)
-    partial = target.with_name(target.name + ".partial")
     metadata = {"format": FORMAT, "config": json.dumps(net.config.as_dict()), **facts}
-    save_file(state, partial, metadata=metadata)
-    partial.chmod(0o644)  # safetensors leaves it readable for its owner alone
-    partial.replace(target)
+    with whole_file(path) as partial:
+        save_file(state, partial, metadata=metadata)
+        partial.chmod(0o644)  # safetensors leaves it readable for its owner alone
 
 
 def load_checkpoint(
@@ -117,7 +119,7 @@ def load_checkpoint(
     *,
     size: tuple[int, int] | None = None,
     config: str | os.PathLike[str] | None = None,
-    insist: bool = False,
+    force: bool = False,
     limit: int = MAX_BYTES,
 ) -> tuple[ReidModel, WeightsReport]:
     """A model and the report on its weights; see `load_model`.
@@ -135,9 +137,16 @@ def load_checkpoint(
         file = read_state_file(path, limit)
         folder, digest = "/".join(path.resolve().parent.parts[-2:]), sha256_of(path)
     try:
-        plan = plan_for(file, Hints(size, training, folder))
+        plan = plan_for(file, Hints(size, training, folder, force))
         _check_values(file.name, plan)
-        net, report, mismatches = _build(file, plan, digest, training.settings if training else {})
+        if training and not plan.settings:
+            plan = replace(plan, settings=training.settings)
+        net, report, mismatches = _build(file, plan, digest)
+        if force and report.missing:
+            lost = report.missing
+            left = salvage(file.name, plan, _missing(net, plan))
+            net, report, _ = _build(file, left, digest)
+            report = replace(report, missing=lost)
     except (TypeError, IndexError, KeyError, AttributeError) as error:  # shapes that nobody foresaw
         raise CheckpointError(
             "weights.layout",
@@ -145,7 +154,7 @@ def load_checkpoint(
             name=file.name,
             tensor=f"a tensor ({type(error).__name__})",
         ) from None
-    if mismatches and not insist:
+    if mismatches and not force:
         raise MismatchError(report, mismatches)
     return net, report
 
@@ -202,15 +211,14 @@ def _new(name: str, config: ModelConfig) -> ReidModel:
         ) from None
 
 
-def _build(
-    file: StateFile, plan: Plan, digest: str, settings: Mapping[str, float]
-) -> tuple[ReidModel, WeightsReport, list[str]]:
+def _build(file: StateFile, plan: Plan, digest: str) -> tuple[ReidModel, WeightsReport, list[str]]:
     """The model with every tensor that fits, the report, and what makes it one that fits only in part."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # what a file lacks is random, but the same each time
         net = _new(file.name, plan.config)
     state = {k: v.float() if v.is_floating_point() else v for k, v in plan.tensors.items()}
-    net.sdtps._take_shape_of(net.sdtps, state, "sdtps.")
+    if isinstance(net.sdtps, MultiModalSDTPS):
+        net.sdtps._take_shape_of(net.sdtps, state, "sdtps.")
     wanted = net.state_dict()
     fitting = {k: v for k, v in state.items() if k in wanted and v.shape == wanted[k].shape}
     net.load_state_dict(fitting, strict=False)
@@ -229,9 +237,15 @@ def _build(
         absent=absent_parts(net),
         assumed=plan.assumed,
         facts=facts_of(net) | dict(plan.facts),
-        settings=settings,
+        settings=plan.settings,
     )
     return net, report, found.mismatches
+
+
+def _missing(net: ReidModel, plan: Plan) -> list[str]:
+    """Tensors of the model that the file lacks, or has in another shape."""
+    wanted = net.state_dict()
+    return [k for k, v in wanted.items() if k not in plan.tensors or plan.tensors[k].shape != v.shape]
 
 
 def _is_trained(file: StateFile, plan: Plan) -> bool:
@@ -253,6 +267,7 @@ def load_model(
     *,
     size: tuple[int, int] | None = None,
     config: str | os.PathLike[str] | None = None,
+    force: bool = False,
     insist: bool = False,
 ) -> LoadedModel:
     """Load weights for `analyse`: a DeMo, CLIP, timm ViT or own checkpoint, told apart by its content.
@@ -262,10 +277,11 @@ def load_model(
         device: `auto`, or a torch device name.
         size: (height, width) of the pictures, where a checkpoint leaves it open whether they are upright.
         config: the YAML file of a DeMo training, for its ratios and beta.
-        insist: load a file that fits only in part; what it lacks stays random, and the report says so.
+        force: load a file that fits only in part; what it lacks stays random, and the report says so.
+        insist: another name of `force`.
     """
     source = EMBEDDED if path is None else path
-    return ready(*load_checkpoint(source, size=size, config=config, insist=insist), device)
+    return ready(*load_checkpoint(source, size=size, config=config, force=force or insist), device)
 
 
 def random_model(config: ModelConfig, seed: int = 0, device: str = "auto") -> LoadedModel:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from sdtps.cli import options as commands
-from sdtps.cli import weights
+from sdtps.cli import options as shared
 from sdtps.datasets import open_dataset
 from sdtps.export.batch import Item, ResultFolder, Task, items_of, run_local, write_summary
 from sdtps.export.batch.cluster import run_ray
@@ -26,19 +25,19 @@ exit codes: 0 all done, 1 could not be done, 2 wrong usage, 3 done but some trip
 """
 
 
-def add_command(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = subparsers.add_parser(
+    parser = commands.add_parser(
         "batch",
         help="analyse a folder: arrays and overlays of each triplet, one summary",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", help="RGBNT201, RGBNT100, MSVR310, WMVeID863 or a plain folder; found by looking")
+    parser.add_argument("folder", help=shared.FOLDER)
     parser.add_argument("--out", required=True, help="the result folder; new, empty or of the same batch")
     parser.add_argument("--split", help="a split of the folder (default: its queries)")
     parser.add_argument("--limit", type=int, help="only the first so many triplets")
-    parser.add_argument("--fit", choices=[str(f) for f in Fit], default=str(Fit.STRETCH), help="how another shape fits")
+    shared.add_fit(parser)
     parser.add_argument(
         "--together",
         type=int,
@@ -49,8 +48,8 @@ def add_command(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]
     parser.add_argument("--workers", type=int, default=2, help="processes of --engine ray (2)")
     parser.add_argument("--ray-address", help="a running cluster, such as auto; a local one by default")
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
-    commands.add_model(parser, anonymous=False)
-    commands.add_settings(parser)
+    shared.add_model(parser)
+    shared.add_settings(parser)
     parser.set_defaults(run=run)
 
 
@@ -63,8 +62,8 @@ def find_items(folder: str, split: str | None, limit: int | None) -> list[Item]:
 def run(options: argparse.Namespace) -> int:
     """Analyse what is not done yet, then sum up."""
     items = find_items(options.folder, options.split, options.limit)
-    model = commands.load(options)
-    settings = commands.settings_from(options, model.settings)
+    model = shared.load(options)
+    settings = shared.settings_from(options, model.settings)
     together = options.together or (GPU_TOGETHER if model.device.type == "cuda" else 1)
     task, folder = Task(settings, Fit(options.fit), together), ResultFolder(options.out)
     grid = model.net.backbone.grid
@@ -78,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             if options.engine == "ray":
                 failures = run_ray(
-                    weights.the_source(options.sources),
+                    shared.the_source(options.sources),
                     str(model.device),
                     items,
                     task,
@@ -103,7 +102,7 @@ def _report(options: argparse.Namespace, items: list[Item], failures: list[Resul
     skipped = {f.item.name: f.error for f in failures}
     done = len(items) - len(skipped)
     if options.json:
-        commands.print_json({"out": options.out, "done": done, "skipped": skipped, "notes": notes})
+        shared.print_json({"out": options.out, "done": done, "skipped": skipped, "notes": notes})
         return
     for name, error in skipped.items():
         print(f"skipped {name}: {error}", file=sys.stderr)

@@ -3,11 +3,12 @@
 import argparse
 from pathlib import Path
 
-from sdtps.cli import options as commands
-from sdtps.export.figure import FIGURE_PANELS, FORMATS, PRESETS, FigureOptions, Sheet, compare_figure, grid_figure
+from sdtps.cli import options as shared
+from sdtps.export.figure import FORMATS, PRESETS, FigureOptions, Sheet, compare_figure, grid_figure
 from sdtps.export.figure.style import DPI, WORDS
-from sdtps.panels import COLOUR_MAPS
-from sdtps.support.messages import InputError
+from sdtps.export.payload import COLOUR_MAPS
+from sdtps.panels import PANELS
+from sdtps.support.errors import InputError
 
 EXAMPLES = """examples:
   python -m sdtps figure rgb.png nir.png tir.png --out figure.pdf
@@ -17,21 +18,21 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = subparsers.add_parser(
+    parser = commands.add_parser(
         "figure",
         help="draw the figure for a paper: PDF, SVG or PNG",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands.add_triplet(parser)
+    shared.add_set(parser)
     parser.add_argument("--out", required=True, help=f"the file; its ending says the format ({', '.join(FORMATS)})")
     parser.add_argument("--against", metavar="BUNDLE", help="a second bundle of the same triplet: draws A against B")
     add_look(parser)
     parser.add_argument("--dpi", type=int, default=DPI, help=f"of a PNG ({DPI})")
-    commands.add_model(parser)
-    commands.add_settings(parser)
+    shared.add_model(parser, anonymous=True)
+    shared.add_settings(parser)
     parser.set_defaults(run=run)
 
 
@@ -39,7 +40,7 @@ def add_look(parser: argparse.ArgumentParser) -> None:
     """How a figure looks."""
     group = parser.add_argument_group("look")
     group.add_argument("--width", default="cvpr-page", help=f"{', '.join(PRESETS)}, or inches (cvpr-page)")
-    group.add_argument("--columns", help=f"from left to right, with commas: {','.join(FIGURE_PANELS)}")
+    group.add_argument("--columns", help=f"from left to right, with commas: {','.join(PANELS)}")
     group.add_argument("--colormap", choices=[c for c in COLOUR_MAPS if c != "diverging"], default="viridis")
     group.add_argument("--scale", choices=("shared", "map"), default="shared", help="one colour bar per column or map")
     group.add_argument("--opacity", type=float, default=FigureOptions.opacity, help="of heat maps over photographs")
@@ -87,15 +88,15 @@ def run(options: argparse.Namespace) -> int:
     """Draw and write."""
     look = look_from(options)
     target = check_format(options.out)
-    opened = commands.open_triplet(options)
+    shown = shared.open_set(options)
     sheet: Sheet
     if options.against:
         other = argparse.Namespace(**vars(options) | {"pictures": [options.against], "wide": False})
-        sheet = compare_figure(opened.analysis, commands.open_triplet(other).analysis, opened.pixels, look)
+        sheet = compare_figure(shown.analysis, shared.open_set(other).analysis, shown.pixels, look)
     else:
-        sheet = grid_figure(opened.analysis, opened.pixels, look)
+        sheet = grid_figure(shown.analysis, shown.pixels, look)
     sheet.save(target, options.dpi)
-    for note in (*opened.analysis.notes, *sheet.notes):
+    for note in (*shown.analysis.notes, *sheet.notes):
         print(f"note: {note}")
     print(f"written: {target} ({sheet.width:.2f} x {sheet.height:.2f} inches)")
     return 0

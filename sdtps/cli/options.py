@@ -1,39 +1,84 @@
-"""Commands of `python -m sdtps` that are more than a few lines, one module each, and the options they share."""
+"""Options that commands share: weights, settings, pictures, data folders; the same names and defaults everywhere."""
 
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sdtps.checkpoints.anonymise import hide
-from sdtps.cli import weights
+from sdtps.algorithm.selector_file import load_selector
+from sdtps.checkpoints.anonymise import hide, made_by
+from sdtps.checkpoints.load import WeightsSource
+from sdtps.datasets import Dataset
 from sdtps.export.bundle import is_bundle, read_bundle
-from sdtps.images.read import Fit, prepare, read_triplet, read_wide
+from sdtps.images.encode import Pixels
+from sdtps.images.read import Fit, read_triplet, read_wide
 from sdtps.models.reid import LoadedModel
-from sdtps.panels import Pixels
-from sdtps.pipeline import analyse_triplet, decide, encode
+from sdtps.panels import SLIDERS, add_maps_of
+from sdtps.pipeline import OpenSet, runnable
+from sdtps.retrieval.feature_store import FeatureStore
+from sdtps.retrieval.features import FolderFeatures, Missing
+from sdtps.support.errors import InputError
+from sdtps.support.progress import progress_bar
 from sdtps.types import Analysis, Settings
 from sdtps.variants import VARIANTS
 
-DEFAULTS = Settings()
+Parser = argparse.ArgumentParser
+Subparsers = Any  # what add_subparsers returns has no public name
+FOLDER = "RGBNT201, RGBNT100, MSVR310, WMVeID863 or a plain folder; found by looking"
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Sliders and variant, as on the page."""
-    group = parser.add_argument_group("settings")
-    group.add_argument("--sparse-ratio", type=float, help=f"share of patches to keep ({DEFAULTS.sparse_ratio})")
-    group.add_argument("--aggr-ratio", type=float, help=f"aggregated tokens per kept share ({DEFAULTS.aggr_ratio})")
-    group.add_argument("--beta", type=float, help=f"weight of the attention maps, 0 to 0.5 ({DEFAULTS.beta})")
-    group.add_argument("--tau", type=float, help=f"temperature of the soft decision ({DEFAULTS.tau:g})")
-    group.add_argument("--variant", choices=tuple(VARIANTS), help=f"which SDTPS ({DEFAULTS.variant})")
+def picture_size(text: str) -> tuple[int, int]:
+    """`256x128` → (256, 128)."""
+    try:
+        height, width = (int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not HEIGHTxWIDTH, such as 256x128") from None
+    if not (0 < height <= 4096 and 0 < width <= 4096):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a picture size")
+    return height, width
 
 
-def add_model(parser: argparse.ArgumentParser, *, anonymous: bool = True) -> None:
+class _Weights(argparse.Action):
+    """`--weights` begins a source; `--size`, `--config` and `--force` belong to the one before them."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        """Collect the sources in the order of the command line."""
+        sources: list[WeightsSource] = list(namespace.sources)
+        if self.dest == "weights":
+            sources.append(WeightsSource(values))
+        elif not sources:
+            parser.error(f"{option_string} belongs to a --weights before it")
+        else:
+            sources[-1] = sources[-1].but(**{self.dest: True if self.nargs == 0 else values})
+        namespace.sources = sources
+
+
+def add_sources(parser: Parser) -> None:
+    """`--weights` and what belongs to it; the result is `options.sources`, in order."""
+    parser.set_defaults(sources=[])
+    add = parser.add_argument
+    add("--weights", action=_Weights, metavar="FILE",
+        help="a checkpoint: DeMo, CLIP, timm ViT or our own; or timm:NAME (default: the embedded model)")  # fmt: skip
+    add("--size", action=_Weights, type=picture_size, metavar="HxW",
+        help="picture size of the weights before it, where the file leaves it open")  # fmt: skip
+    add("--config", action=_Weights, metavar="YAML", help="DeMo configuration of the weights before it")
+    add("--force", action=_Weights, nargs=0, help="load the weights before it even if they fit only in part")
+
+
+def the_source(sources: Sequence[WeightsSource]) -> WeightsSource:
+    """The one source of a command that takes one; the embedded model by default."""
+    if len(sources) > 1:
+        raise InputError("options.weights", "Give one --weights here.")
+    return sources[0] if sources else WeightsSource()
+
+
+def add_model(parser: Parser, *, anonymous: bool = False) -> None:
     """Weights and where they run."""
-    weights.add_sources(parser)
+    add_sources(parser)
+    add_selector(parser)
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     if anonymous:
         parser.add_argument(
@@ -41,7 +86,62 @@ def add_model(parser: argparse.ArgumentParser, *, anonymous: bool = True) -> Non
         )
 
 
-def add_triplet(parser: argparse.ArgumentParser) -> None:
+def load(options: argparse.Namespace) -> LoadedModel:
+    """The weights that the command line names."""
+    return the_source(options.sources).load(options.device)
+
+
+def add_settings(parser: Parser) -> None:
+    """Sliders and variant, as on the page; what is not given is as the weights were trained, or the usual value."""
+    group = parser.add_argument_group("settings (default: those of the training where known)")
+    for slider in SLIDERS.values():
+        usual = getattr(Settings, slider.name)
+        name = f"--{slider.name.replace('_', '-')}"
+        group.add_argument(name, type=float, help=f"{slider.meaning} (else {usual:g})")
+    group.add_argument("--variant", choices=tuple(VARIANTS), help=f"which SDTPS (else {Settings.variant})")
+    knobs = ", ".join(f"{knob.name} ({v.name})" for v in VARIANTS.values() for knob in v.knobs)
+    group.add_argument(
+        "--knob", action="append", type=_knob, default=[], metavar="NAME=VALUE", help=f"what a selector reads: {knobs}"
+    )
+
+
+def _knob(text: str) -> tuple[str, float]:
+    """`mask_tau=0.1` → ("mask_tau", 0.1)."""
+    name, _, value = text.partition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, such as mask_tau=0.1") from None
+
+
+def settings_from(options: argparse.Namespace, base: Settings) -> Settings:
+    """The settings that were given, over those of the training or of a bundle."""
+    given = {name: getattr(options, name) for name in (*SLIDERS, "variant") if getattr(options, name) is not None}
+    return replace(base, **given, knobs={**base.knobs, **dict(options.knob)})
+
+
+def add_selector(parser: Parser) -> None:
+    """`--selector`: a Python file with a selector of one's own; it was run before the other options were read."""
+    parser.add_argument(
+        "--selector", action="append", default=[], metavar="FILE", help="a Python file with a selector of your own"
+    )
+
+
+def run_selectors(arguments: Sequence[str] | None) -> None:
+    """Run the files that `--selector` names, so that their variants and knobs are known to the other options."""
+    early = Parser(add_help=False, allow_abbrev=False)
+    add_selector(early)
+    for path in early.parse_known_args(arguments)[0].selector:
+        for selector in load_selector(path):
+            add_maps_of(selector.variant)
+
+
+def add_fit(parser: Parser) -> None:
+    """How pictures of another shape get the model's."""
+    parser.add_argument("--fit", choices=[str(f) for f in Fit], default=str(Fit.STRETCH), help="how another shape fits")
+
+
+def add_set(parser: Parser) -> None:
     """Where the pictures come from."""
     parser.add_argument(
         "pictures",
@@ -51,71 +151,94 @@ def add_triplet(parser: argparse.ArgumentParser) -> None:
         "with --wide; or a bundle (.zip)",
     )
     parser.add_argument("--wide", action="store_true", help="the one picture holds all three side by side")
-    parser.add_argument("--fit", choices=[str(f) for f in Fit], default=str(Fit.STRETCH), help="how another shape fits")
-
-
-def load(options: argparse.Namespace) -> LoadedModel:
-    """The weights that the command line names."""
-    return weights.the_source(options.sources).load(options.device)
-
-
-def settings_from(options: argparse.Namespace, base: Settings) -> Settings:
-    """The settings that were given, over those of the training or of a bundle."""
-    names = ("sparse_ratio", "aggr_ratio", "beta", "tau", "variant")
-    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    return Settings(**base.as_dict() | given)
+    parser.add_argument("--camera", type=int, help="label of the camera from 0, for weights with a camera embedding")
+    add_fit(parser)
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A triplet after analysis, from pictures or from a bundle."""
+class Shown:
+    """An image set after analysis, from pictures or from a bundle.
+
+    Attributes:
+        analysis: the numbers.
+        pixels: (H, W, 3) per modality as the model saw them.
+        sources: names of the author's files, where they may be told.
+        reopen: the set in front of its weights, which a bundle loads only when asked.
+    """
 
     analysis: Analysis
     pixels: Mapping[str, Pixels | None]
     sources: Mapping[str, str]
-    weights_sha256: str  # also where the analysis itself is anonymous
+    reopen: Callable[[], OpenSet]
 
 
-def open_triplet(options: argparse.Namespace) -> Opened:
+def open_set(options: argparse.Namespace) -> Shown:
     """Analyse the pictures, or read the bundle, that the command line names."""
     given = [None if p == "-" else p for p in options.pictures]
     if len(given) == 1 and given[0] is not None and is_bundle(given[0]):
-        return _from_bundle(options, given[0])
+        return _anonymous(options, _from_bundle(options, given[0]))
     if len(given) > 3:
-        raise ValueError(f"{len(given)} pictures were given; give RGB, near infrared and thermal.")
-    model = load(options)
-    settings = settings_from(options, model.settings)
+        text = "{count} pictures were given; give RGB, near infrared and thermal."
+        raise InputError("options.pictures", text, count=len(given))
     if options.wide:
         if len(given) != 1 or given[0] is None:
-            raise ValueError("--wide takes one picture.")
+            raise InputError("options.wide", "--wide takes one picture.")
         triplet = read_wide(given[0], options.fit)
     else:
         rgb, nir, tir = [*given, None, None][:3]
         triplet = read_triplet(rgb, nir, tir, options.fit)
-    analysis = analyse_triplet(model, triplet, settings)
-    if options.anonymous:
-        analysis = replace(analysis, weights=hide(analysis.weights))
-    pixels = prepare(triplet, model.net.backbone.input_size).pixels
-    names = () if options.anonymous else zip(analysis.traces, given, strict=False)
-    sources = {m: Path(p).name for m, p in names if p is not None}
-    return Opened(analysis, pixels, sources, model.weights.sha256)
+    model = load(options)
+    opened = OpenSet.of(model, triplet, options.camera)
+    analysis = opened.analyse(settings_from(options, model.settings))
+    sources = {m: Path(p).name for m, p in zip(analysis.traces, given, strict=False) if p is not None}
+    return _anonymous(options, Shown(analysis, opened.prepared.pixels, sources, lambda: opened))
 
 
-def _from_bundle(options: argparse.Namespace, path: str) -> Opened:
+def _from_bundle(options: argparse.Namespace, path: str) -> Shown:
     """The numbers as written; with other settings, computed anew by the weights that are given."""
     bundle = read_bundle(path)
     analysis = bundle.analysis
+
+    def reopen() -> OpenSet:
+        model = load(options)
+        if not made_by(model, bundle.analysis.weights):
+            raise InputError("options.bundle", "This needs the bundle's own weights; give them with --weights.")
+        return OpenSet.again(model, bundle.analysis, bundle.prepared)
+
     settings = settings_from(options, analysis.settings)
     if settings != analysis.settings:
-        model = load(options)
-        if model.weights.sha256 != analysis.weights.sha256:
-            raise ValueError("Other settings need the bundle's own weights; give them with --weights.")
-        missing = frozenset(m for m, trace in analysis.traces.items() if trace.missing)
-        analysis = decide(model, encode(model, bundle.prepared), settings, analysis.notes, missing)
-    sha256 = analysis.weights.sha256
-    if options.anonymous:
-        return Opened(replace(analysis, weights=hide(analysis.weights)), bundle.pixels, {}, sha256)
-    return Opened(analysis, bundle.pixels, bundle.manifest.get("sources", {}), sha256)
+        analysis = reopen().analyse(settings)
+    return Shown(analysis, bundle.pixels, bundle.manifest.get("sources", {}), reopen)
+
+
+def _anonymous(options: argparse.Namespace, shown: Shown) -> Shown:
+    if not getattr(options, "anonymous", False):
+        return shown
+    return replace(shown, analysis=replace(shown.analysis, weights=hide(shown.analysis.weights)), sources={})
+
+
+def add_features(parser: Parser) -> None:
+    """How features of a data set are computed and where they are kept."""
+    parser.add_argument("--batch", type=int, default=16, help="image sets per forward pass (16)")
+    parser.add_argument("--cache", help="folder for features (default: $SDTPS_CACHE or ~/.cache/sdtps-lens)")
+
+
+def feature_reader(
+    options: argparse.Namespace, model: LoadedModel, dataset: Dataset
+) -> Callable[[str, Sequence[Missing]], dict[Missing, FolderFeatures]]:
+    """A function of a split and sets of missing modalities to its features, from the store or through the model."""
+    settings = settings_from(options, model.settings)
+    runnable(model, settings.variant)  # before anything is computed
+    store = FeatureStore(options.cache)
+
+    def features(split: str, conditions: Sequence[Missing]) -> dict[Missing, FolderFeatures]:
+        total = len(dataset.listing(split).records)
+        with progress_bar(total, split) as progress:
+            found = store.features(model, dataset, split, settings, conditions, batch=options.batch, progress=progress)
+            progress(total, 0)
+        return found
+
+    return features
 
 
 def print_json(values: Mapping[str, Any]) -> None:

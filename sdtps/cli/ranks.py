@@ -2,18 +2,15 @@
 
 import argparse
 
-from sdtps.cli import options as commands
+from sdtps.cli import options as shared
 from sdtps.cli.figure import check_format, width_from
 from sdtps.datasets import Dataset, Record, open_dataset
 from sdtps.export.figure import PRESETS, FigureOptions, RankedItem, RankedQuery, rank_figure
 from sdtps.export.figure.style import DPI, WORDS
+from sdtps.images.encode import Pixels
 from sdtps.images.read import prepare
-from sdtps.models.reid import LoadedModel
-from sdtps.panels import Pixels
-from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.retrieval.features import NOTHING
 from sdtps.retrieval.ranking import rank_list
-from sdtps.support.progress import progress_bar
 
 SHOWN_QUERIES = 2  # more would not fit on a page at ten results each
 EXAMPLES = """examples:
@@ -22,25 +19,24 @@ EXAMPLES = """examples:
 """
 
 
-def add_command(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = subparsers.add_parser(
+    parser = commands.add_parser(
         "ranks",
         help="draw rank lists, three rows per query, as PDF, SVG or PNG",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", help="RGBNT201, RGBNT100, MSVR310, WMVeID863 or a plain folder; found by looking")
+    parser.add_argument("folder", help=shared.FOLDER)
     parser.add_argument("--out", required=True, help="the file; its ending says the format (pdf, svg, png)")
     parser.add_argument("--query", action="append", help=f"a file name; repeat for several (the first {SHOWN_QUERIES})")
     parser.add_argument("--depth", type=int, default=10, help="results per query (10)")
     parser.add_argument("--width", default="cvpr-page", help=f"{', '.join(PRESETS)}, or inches (cvpr-page)")
     parser.add_argument("--language", choices=tuple(WORDS), default="en")
     parser.add_argument("--dpi", type=int, default=DPI, help=f"of a PNG ({DPI})")
-    parser.add_argument("--batch", type=int, default=16, help="triplets per forward pass (16)")
-    parser.add_argument("--cache", help="folder for features (default: $SDTPS_CACHE or ~/.cache/sdtps-lens)")
-    commands.add_model(parser, anonymous=False)
-    commands.add_settings(parser)
+    shared.add_features(parser)
+    shared.add_model(parser)
+    shared.add_settings(parser)
     parser.set_defaults(run=run)
 
 
@@ -48,14 +44,10 @@ def run(options: argparse.Namespace) -> int:
     """Search, draw and write."""
     target = check_format(options.out)
     dataset = open_dataset(options.folder)
-    model = commands.load(options)
-    settings = commands.settings_from(options, model.settings)
-    store = FeatureStore(options.cache)
-    found = {}
-    for split in dict.fromkeys((dataset.query, dataset.gallery)):
-        with progress_bar(len(dataset.listing(split).records), split) as progress:
-            features = store.features(model, dataset, split, settings, batch=options.batch, progress=progress)
-            found[split] = features[NOTHING]
+    model = shared.load(options)
+    size = model.net.backbone.input_size
+    features = shared.feature_reader(options, model, dataset)
+    found = {split: features(split, [NOTHING])[NOTHING] for split in dict.fromkeys((dataset.query, dataset.gallery))}
     queries, gallery = found[dataset.query], found[dataset.gallery]
     drawn = []
     for number in _numbers(options.query, queries.records):
@@ -63,8 +55,8 @@ def run(options: argparse.Namespace) -> int:
         ranked = rank_list(
             queries.features[number], gallery.features, gallery.records, record, dataset.layout.apart, options.depth
         )
-        items = [RankedItem(_pixels(model, dataset, m.record), m.same, m.distance) for m in ranked.matches]
-        drawn.append(RankedQuery(_pixels(model, dataset, record), items))
+        items = [RankedItem(_pixels(size, dataset, m.record), m.same, m.distance) for m in ranked.matches]
+        drawn.append(RankedQuery(_pixels(size, dataset, record), items))
     sheet = rank_figure(drawn, FigureOptions(width=width_from(options), language=options.language), options.depth)
     sheet.save(target, options.dpi)
     print(f"written: {target} ({sheet.width:.2f} x {sheet.height:.2f} inches)")
@@ -81,5 +73,5 @@ def _numbers(names: list[str] | None, records: tuple[Record, ...]) -> list[int]:
     return [places[name] for name in names]
 
 
-def _pixels(model: LoadedModel, dataset: Dataset, record: Record) -> dict[str, Pixels | None]:
-    return dict(prepare(dataset.read(record), model.net.backbone.input_size).pixels)
+def _pixels(size: tuple[int, int], dataset: Dataset, record: Record) -> dict[str, Pixels | None]:
+    return dict(prepare(dataset.read(record), size).pixels)

@@ -4,15 +4,16 @@ import argparse
 import runpy
 import sys
 
+from sdtps.cli.options import Subparsers
 from sdtps.resources import PROJECT
 
 NAME = "serve"
 APP = PROJECT / "app.py"
 
 
-def add_command(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_command(commands: Subparsers) -> None:
     """Describe the command; its options are those of `app.py`."""
-    parser = subparsers.add_parser(NAME, help="start the page; takes the options of app.py", add_help=False)
+    parser = commands.add_parser(NAME, help="start the page; takes the options of app.py", add_help=False)
     parser.set_defaults(run=run)
 
 

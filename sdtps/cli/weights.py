@@ -1,17 +1,19 @@
-"""`python -m sdtps weights FILE`: what is in a checkpoint, and the options that name weights anywhere."""
+"""`weights`: what is in a checkpoint: kind, shapes, what is missing or assumed."""
 
 import argparse
 import json
-from collections.abc import Sequence
-from typing import Any
 
-from sdtps.checkpoints.load import MismatchError, WeightsSource, load_checkpoint
+from sdtps.checkpoints.load import MismatchError, load_checkpoint
+from sdtps.cli.options import Subparsers, picture_size
 from sdtps.types import WeightsReport
 
 FAMILIES = {
     "own": "SDTPS Lens",
     "demo-sdtps": "DeMo with SDTPS",
+    "demo-soft": "DeMo with soft SDTPS",
     "demo": "DeMo without SDTPS",
+    "signal-sim": "Signal with its selective interaction",
+    "signal": "Signal without its selective interaction",
     "clip": "CLIP, visual half",
     "vit": "plain ViT",
     "random": "random weights",
@@ -19,54 +21,8 @@ FAMILIES = {
 NAMES_SHOWN = 5
 
 
-def picture_size(text: str) -> tuple[int, int]:
-    """`256x128` → (256, 128)."""
-    try:
-        height, width = (int(part) for part in text.lower().split("x"))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not HEIGHTxWIDTH, such as 256x128") from None
-    if not (0 < height <= 4096 and 0 < width <= 4096):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a picture size")
-    return height, width
-
-
-class _Weights(argparse.Action):
-    """`--weights` begins a source; `--size`, `--config` and `--force` belong to the one before them."""
-
-    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
-        """Collect the sources in the order of the command line."""
-        sources: list[WeightsSource] = list(namespace.sources)
-        if self.dest == "weights":
-            sources.append(WeightsSource(values))
-        elif not sources:
-            parser.error(f"{option_string} belongs to a --weights before it")
-        else:
-            sources[-1] = sources[-1].but(**{self.dest: True if self.nargs == 0 else values})
-        namespace.sources = sources
-
-
-def add_sources(parser: argparse.ArgumentParser) -> None:
-    """`--weights` and what belongs to it; the result is `options.sources`, in order."""
-    parser.set_defaults(sources=[])
-    add = parser.add_argument
-    add("--weights", action=_Weights, metavar="FILE",
-        help="a checkpoint: DeMo, CLIP, timm ViT or our own; or timm:NAME (default: the embedded model)")  # fmt: skip
-    add("--size", action=_Weights, type=picture_size, metavar="HxW",
-        help="picture size of the weights before it, where the file leaves it open")  # fmt: skip
-    add("--config", action=_Weights, metavar="YAML", help="DeMo configuration of the weights before it")
-    add("--force", action=_Weights, dest="insist", nargs=0,
-        help="load the weights before it even if they fit only in part")  # fmt: skip
-
-
-def the_source(sources: Sequence[WeightsSource]) -> WeightsSource:
-    """The one source of a command that takes one; the embedded model by default."""
-    if len(sources) > 1:
-        raise ValueError("Give one --weights here.")
-    return sources[0] if sources else WeightsSource()
-
-
-def add_command(commands: Any) -> None:
-    """Register `weights`."""
+def add_command(commands: Subparsers) -> None:
+    """Describe the command."""
     parser = commands.add_parser("weights", help="what is in a checkpoint: kind, shapes, what is missing or assumed")
     parser.add_argument("file", help="a checkpoint file, or timm:NAME")
     parser.add_argument("--json", action="store_true", help="the whole report as JSON")
@@ -79,7 +35,7 @@ def add_command(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the report; a file that fits only in part is reported, too, and refused."""
     try:
-        report = load_checkpoint(options.file, size=options.size, config=options.config, insist=options.force)[1]
+        report = load_checkpoint(options.file, size=options.size, config=options.config, force=options.force)[1]
         refusal = None
     except MismatchError as error:
         report, refusal = error.report, error
@@ -87,6 +43,12 @@ def run(options: argparse.Namespace) -> int:
     if refusal is not None:
         raise refusal
     return 0
+
+
+def not_run(report: WeightsReport) -> str:
+    """What the author's test feature had besides, where it is in the file and not run here."""
+    left_out = report.facts.get("not_run", ())
+    return f"; the author's also had {', '.join(left_out)}, which is not run here" if left_out else ""
 
 
 def describe(report: WeightsReport) -> list[str]:
@@ -103,6 +65,7 @@ def describe(report: WeightsReport) -> list[str]:
         f"aggregated tokens {facts['rows'] or '-'}, "
         f"GLOBAL_LOCAL {facts['global_local']}, DIRECT {int(facts['direct'])}, variant {facts['variant']}",
     ]
+    lines.append(f"test feature [{', '.join(facts['feature'])}]" + not_run(report))
     if report.settings:
         lines.append("trained with " + ", ".join(f"{k} {v:g}" for k, v in report.settings.items()))
     lines += [f"not in this checkpoint: {part}" for part in report.absent]

@@ -10,7 +10,7 @@ from sdtps.datasets import msvr310, plain, rgbnt100, rgbnt201, wmveid863
 from sdtps.datasets.records import Layout, Listing, Record
 from sdtps.datasets.scan import OUTSIDE
 from sdtps.images.read import Fit, Triplet
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
 
 # The plain folder comes last: it would take the others for its own.
 LAYOUTS: tuple[Layout, ...] = (rgbnt201.LAYOUT, rgbnt100.LAYOUT, msvr310.LAYOUT, wmveid863.LAYOUT, plain.LAYOUT)

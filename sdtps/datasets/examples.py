@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
-from sdtps import panels
+from sdtps.images.encode import strip_url
 from sdtps.images.read import Triplet, read_triplet
 from sdtps.resources import EXAMPLES
 from sdtps.types import MODALITIES
@@ -45,9 +43,7 @@ class Example:
     @cached_property
     def thumbnail(self) -> str:
         """The three images side by side, small, as a data URL."""
-        blank = np.full((*THUMB_SIZE, 3), 128, np.uint8)
-        parts = [p if p is not None else blank for p in self.triplet.fitted(THUMB_SIZE).values()]
-        return panels.photo_url(np.concatenate(parts, axis=1), quality=82)
+        return strip_url(self.triplet.fitted(THUMB_SIZE).values(), THUMB_SIZE)
 
 
 def find_examples(folder: Path = EXAMPLES) -> dict[str, Example]:

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from sdtps.export import figure
-from sdtps.export import serialise as records
+from sdtps.export import figure, serialise
 from sdtps.export.figure.style import FigureOptions
+from sdtps.images.encode import Pixels
 from sdtps.images.read import Prepared, read_picture
-from sdtps.panels import Pixels
-from sdtps.support.messages import InputError, plain
+from sdtps.support.errors import InputError
+from sdtps.support.messages import plain
 from sdtps.types import MODALITIES, Analysis
 
-SCHEMA = 1
+SCHEMA = 2  # 2 holds the camera
 KIND = "sdtps-lens-bundle"
 MANIFEST, MAPS, README = "manifest.json", "maps.npz", "README.txt"
 FIGURES = ("figure.pdf", "figure.png")
@@ -80,7 +80,7 @@ def write_bundle(
         "kind": KIND,
         "schema": SCHEMA,
         "versions": versions(),
-        **records.facts_of(analysis),
+        **serialise.facts_of(analysis),
         "inputs": inputs,
         "sources": dict(sources or {}),
         "files": {"arrays": MAPS, "figures": list(FIGURES)},
@@ -89,7 +89,7 @@ def write_bundle(
     parts = {
         MANIFEST: json.dumps(manifest, indent=2, ensure_ascii=False).encode(),
         README: _readme().encode(),
-        MAPS: records.pack_npz(records.arrays_of(analysis)),
+        MAPS: serialise.pack_npz(serialise.arrays_of(analysis)),
         **{name: _png(pixels[m]) for m, name in inputs.items()},
         **{name: sheet.render(name.rpartition(".")[2]) for name in FIGURES},
     }
@@ -114,7 +114,7 @@ def read_bundle(source: str | os.PathLike[str] | bytes) -> Bundle:
     if len(content) > MAX_BYTES:
         raise _too_big()
     # The reader would list a million members before their number could be asked for.
-    if content.count(CENTRAL_HEADER) > MAX_MEMBERS + records.MAX_ARRAYS:
+    if content.count(CENTRAL_HEADER) > MAX_MEMBERS + serialise.MAX_ARRAYS:
         raise _too_big()
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
@@ -123,15 +123,15 @@ def read_bundle(source: str | os.PathLike[str] | bytes) -> Bundle:
     try:
         with archive:
             manifest = _manifest(archive)
-            arrays = records.unpack_npz(_read(archive, MAPS))
-            analysis = records.analysis_from(arrays, manifest)
+            arrays = serialise.unpack_npz(_read(archive, MAPS))
+            analysis = serialise.analysis_from(arrays, manifest)
             pixels = {str(m): _pixels(archive, manifest["inputs"].get(m)) for m in MODALITIES}
     except Exception as error:  # zip, JSON, array and picture readers raise whatever they meet first
         if isinstance(error, InputError) and error.message.code.startswith("bundle."):
             raise
-        raise records.refuse_damaged("The bundle") from None
+        raise serialise.refuse_damaged("The bundle") from None
     if len({p.shape for p in pixels.values() if p is not None}) != 1:
-        raise records.refuse_damaged("The bundle")
+        raise serialise.refuse_damaged("The bundle")
     return Bundle(analysis, pixels, manifest)
 
 
@@ -171,7 +171,7 @@ def _manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
         )
     sources = manifest.get("sources", {})
     if not isinstance(sources, dict) or not all(isinstance(name, str) for name in sources.values()):
-        raise records.refuse_damaged("The bundle")
+        raise serialise.refuse_damaged("The bundle")
     return manifest | {"sources": {m: plain(name) for m, name in sources.items()}}
 
 
@@ -192,7 +192,7 @@ def _readme() -> str:
         f"{MANIFEST}  settings, weights, versions, notes; schema {SCHEMA}\n"
         f"inputs/  the pictures as the model saw them\n"
         f"figure.pdf, figure.png  the figure\n"
-        f"{MAPS}  every array (numpy.load):\n\n" + (records.__doc__ or "").partition("\n\n")[2].strip("\n") + "\n"
+        f"{MAPS}  every array (numpy.load):\n\n" + (serialise.__doc__ or "").partition("\n\n")[2].strip("\n") + "\n"
     )
 
 

@@ -1,35 +1,33 @@
 """One HTML file that needs no server: the same scripts draw an analysis from numbers that Python put into it.
 
 The sparse ratio moves in the slider's own steps; beta, aggregation and tau in a few. Every number for every stop is
-computed here by `pipeline.decide`; the page only looks it up.
+computed here by `OpenSet.analyse`; the page only looks it up.
 """
 
 import base64
 import gzip
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps import panels
-from sdtps.images.read import Prepared
-from sdtps.models.reid import LoadedModel
-from sdtps.pipeline import Encoding, decide, encode
-from sdtps.types import MODALITIES, Analysis, Settings
-from sdtps.web import static as assets
-from sdtps.web.server.component import page_config
-from sdtps.web.session.requests import RANGES
-from sdtps.web.session.session import Workbench
+from sdtps.export import payload
+from sdtps.images.encode import BLANK_URL
+from sdtps.panels import PANELS, SLIDERS, maps_of, panels_of
+from sdtps.pipeline import OpenSet
+from sdtps.support.errors import InputError
+from sdtps.support.progress import Progress
+from sdtps.types import MODALITIES, Analysis, Payload, Settings
+from sdtps.variants import get_variant
+from sdtps.web import static
 
 MAX_BYTES = 3_000_000
-RATIO_STEP = 0.01  # as the slider's
+RATIO_STRIDE = 1  # every stop of the slider
 EXAMPLE = "analysis"
 CSP = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-Progress = Callable[[int, int], None]
-Payload = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -51,114 +49,125 @@ PLANS: tuple[tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]], ...
 )
 
 
-def write_supplement(
-    model: LoadedModel, analysis: Analysis, pixels: Mapping[str, panels.Pixels | None], progress: Progress | None = None
-) -> str:
+def write_supplement(opened: OpenSet, analysis: Analysis, progress: Progress | None = None) -> str:
     """The page as text, below 3 MB.
 
     Args:
-        model: the weights of the analysis.
+        opened: the image set in front of the weights of the analysis.
         analysis: the numbers to start with; its report on the weights is what the page shows.
-        pixels: (H, W, 3) per modality as the model saw them; None for a missing one.
         progress: called with (done, total).
     """
-    encoding = encode(model, Prepared(pixels))
-    for plan in PLANS:
+    # Another selector than SDTPS moves by knobs of its own: its page holds the settings that it was made with.
+    fixed = get_variant(analysis.settings.variant).selector != "sdtps"
+    for plan in PLANS[-1:] if fixed else PLANS:
         stops = stops_around(analysis.settings, *plan)
-        page = _page(model, analysis, pixels, stops, _tables(model, encoding, analysis, stops, progress))
+        tables = {"arrays": {}, "facts": {}} if fixed else _tables(opened, analysis, stops, progress)
+        page = _page(opened, analysis, stops, tables, fixed)
         if len(page.encode()) < MAX_BYTES:
             return page
-    raise ValueError("The photographs alone are too large for a supplement; use a model with smaller inputs.")
+    text = "The photographs alone are too large for a supplement; use a model with smaller inputs."
+    raise InputError("supplement.too_big", text)
 
 
 def stops_around(settings: Settings, aggr: Sequence[float], beta: Sequence[float], tau: Sequence[float]) -> Stops:
     """The stops of a plan, with the analysis' own settings among them."""
-    low, high = RANGES["sparse_ratio"]
-    ratios = {round(low + i * RATIO_STEP, 4) for i in range(round((high - low) / RATIO_STEP) + 1)}
+    ratios = SLIDERS["sparse_ratio"].stops()[::RATIO_STRIDE]
 
     def joined(values: Sequence[float], own: float) -> tuple[float, ...]:
         return tuple(sorted({*values, own}))
 
     return Stops(
-        joined(tuple(ratios), settings.sparse_ratio),
+        joined(ratios, settings.sparse_ratio),
         joined(aggr, settings.aggr_ratio),
         joined(beta, settings.beta),
         joined(tau, settings.tau),
     )
 
 
-def _tables(
-    model: LoadedModel, encoding: Encoding, analysis: Analysis, stops: Stops, progress: Progress | None
-) -> Payload:
+def _tables(opened: OpenSet, analysis: Analysis, stops: Stops, progress: Progress | None) -> Payload:
     """Arrays over all stops, and what JSON can hold better."""
-    rhos, alphas, betas, taus = stops.sparse_ratio, stops.aggr_ratio, stops.beta, stops.tau
-    m, n = len(MODALITIES), analysis.grid.patches
-    arrays: dict[str, NDArray[Any]] = {
-        "score": np.zeros((len(betas), m, n), np.float32),
-        "rank": np.zeros((len(betas), m, n), np.int32),
-        "soft": np.zeros((len(betas), len(taus), m, n), np.float32),
-        # Shares of draws, as whole numbers of draws: exact, and a quarter of the size.
-        "frequency": np.zeros((len(betas), len(taus), len(rhos), m, n), _smallest(analysis.settings.draws)),
-        "aggregation": np.zeros((len(betas), len(alphas), len(rhos), m, n), np.float32),
-    }
-    blended = analysis[MODALITIES[0]].aggregation_total is not None
+    counts = {name: len(values) for name, values in vars(stops).items()}
+    arrays = _empty_arrays(analysis, counts)
     facts: Payload = {
-        "mix": [None] * len(betas),
-        "scores": [None] * len(betas),
-        "tokens": [[None] * len(alphas) for _ in rhos],
-        "notes": [[[]] * len(alphas) for _ in rhos],
-        "draws": analysis.settings.draws,
-        "blended": blended,
+        "mix": [None] * counts["beta"],
+        "kept": [0] * counts["sparse_ratio"],
+        "tokens": [[None] * counts["aggr_ratio"] for _ in stops.sparse_ratio],
+        "notes": [[[]] * counts["aggr_ratio"] for _ in stops.sparse_ratio],
     }
-    missing = frozenset(name for name, trace in analysis.traces.items() if trace.missing)
-    clamped = [note for note in analysis.notes if getattr(note, "code", None) != "aggregation.clamped"]
-    total = len(betas) * len(rhos) * max(len(alphas), len(taus))
-    for done, (b, r, a, t, settings) in enumerate(_walk(analysis.settings, stops)):
-        found = decide(model, encoding, settings, tuple(clamped), missing)
-        moving = panels.moving(found)
-        facts["mix"][b], facts["scores"][b] = moving["mix"], moving["ranges"]["score"]
+    total = counts["beta"] * counts["sparse_ratio"] * max(counts["aggr_ratio"], counts["tau"])
+    for done, (place, settings) in enumerate(_walk(analysis.settings, stops)):
+        found = opened.analyse(settings)
+        moving = payload.moving(found)
+        b, r, a = (place[name] for name in ("beta", "sparse_ratio", "aggr_ratio"))
+        facts["mix"][b], facts["kept"][r] = moving["mix"], moving["counts"]["kept"]
         facts["tokens"][r][a], facts["notes"][r][a] = moving["counts"]["tokens"], moving["notes"]
-        for i, trace in enumerate(found.traces.values()):
-            arrays["score"][b, i], arrays["rank"][b, i] = trace.score, trace.rank
-            arrays["soft"][b, t, i] = trace.soft_mask
-            arrays["frequency"][b, t, r, i] = np.rint(trace.selection_frequency * analysis.settings.draws)
-            if trace.aggregation_total is not None:
-                arrays["aggregation"][b, a, r, i] = trace.aggregation_total
+        for i, (m, trace) in enumerate(found.traces.items()):
+            shown = moving["modalities"][m]
+            arrays["rank"][b, i] = trace.rank
+            arrays["cut"][b, r, i] = shown["cut"], np.nan if shown["margin"] is None else shown["margin"]
+            for name, values in maps_of(trace, m, moving=True).items():
+                if values is not None:
+                    at = tuple(place[slider] for slider in PANELS[name].sliders)
+                    shares = PANELS[name].shares
+                    arrays[name][(*at, i)] = np.rint(values * analysis.settings.draws) if shares else values
+                    arrays[f"{name}.range"][(*at, i)] = shown["ranges"][name]
+                    arrays[f"{name}.shared"][at] = moving["ranges"][name]
         if progress is not None:
             progress(done + 1, total)
     return {"arrays": arrays, "facts": facts}
 
 
-def _walk(base: Settings, stops: Stops) -> Iterator[tuple[int, int, int, int, Settings]]:
+def _empty_arrays(analysis: Analysis, counts: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+    """One array per moving map: an axis for each of its sliders, then modality and patch; and its ranges beside it."""
+    last = (len(MODALITIES), analysis.grid.patches)
+    arrays: dict[str, NDArray[Any]] = {
+        "rank": np.zeros((counts["beta"], *last), np.int32),
+        "cut": np.zeros((counts["beta"], counts["sparse_ratio"], len(MODALITIES), 2)),  # the cut and its margin
+    }
+    for name in panels_of(analysis.settings.variant):
+        panel = PANELS[name]
+        if panel.values is not None and panel.sliders:
+            # Shares of draws as whole numbers of draws: exact, and a quarter of the size.
+            kind = _smallest(analysis.settings.draws) if panel.shares else np.float32
+            axes = tuple(counts[slider] for slider in panel.sliders)
+            arrays[name] = np.zeros((*axes, *last), kind)
+            arrays[f"{name}.range"] = np.zeros((*axes, len(MODALITIES), 2))
+            arrays[f"{name}.shared"] = np.zeros((*axes, 2))
+    return arrays
+
+
+def _walk(base: Settings, stops: Stops) -> Iterator[tuple[dict[str, int], Settings]]:
     """Every stop that matters: aggregation does not depend on tau nor frequency on aggregation, so they go in step."""
     alphas, taus = stops.aggr_ratio, stops.tau
     for b, beta in enumerate(stops.beta):
         for r, rho in enumerate(stops.sparse_ratio):
             for i in range(max(len(alphas), len(taus))):
                 a, t = i % len(alphas), i % len(taus)
-                yield b, r, a, t, replace(base, sparse_ratio=rho, beta=beta, aggr_ratio=alphas[a], tau=taus[t])
+                place = {"beta": b, "sparse_ratio": r, "aggr_ratio": a, "tau": t}
+                yield place, replace(base, sparse_ratio=rho, beta=beta, aggr_ratio=alphas[a], tau=taus[t])
 
 
-def _page(
-    model: LoadedModel,
-    analysis: Analysis,
-    pixels: Mapping[str, panels.Pixels | None],
-    stops: Stops,
-    tables: Payload,
-) -> str:
-    shown = Workbench([replace(model, weights=analysis.weights)], {})
-    settings = panels.shown_settings(analysis.settings)
-    config = page_config(shown) | {
+def _page(opened: OpenSet, analysis: Analysis, stops: Stops, tables: Payload, fixed: bool) -> str:
+    settings, steps = payload.shown_settings(analysis.settings), vars(stops)
+    shared = payload.tables()
+    config = shared | {
         "sealed": True,
+        "texts": payload.page_texts(),
+        "models": [payload.model_card(replace(opened.model, weights=analysis.weights), analysis.weights.short_hash)],
+        "upload_weights": {"allowed": False, "max_bytes": 0},
+        "max_bytes": 0,
+        "roots": [],
         "defaults": settings,
-        "steps": vars(stops),
-        "ranges": {name: [min(values), max(values)] for name, values in vars(stops).items()},
-        "variants": [v for v in panels.variant_cards() if v["name"] == settings["variant"]],
-        "examples": [{"name": EXAMPLE, "title": {"en": "", "zh": ""}, "thumbnail": panels.BLANK_URL}],
+        "steps": steps,
+        "sliders": [s | {"low": min(steps[s["name"]]), "high": max(steps[s["name"]])} for s in shared["sliders"]],
+        "variants": [v for v in shared["variants"] if v["name"] == settings["variant"]],
+        "examples": [{"name": EXAMPLE, "title": {"en": "", "zh": ""}, "thumbnail": BLANK_URL}],
     }
+    shown = payload.merge(payload.still(analysis, opened.prepared.pixels), payload.moving(analysis))
     data = {
         "config": config,
-        "analysis": panels.merge(panels.still(analysis, pixels), panels.moving(analysis)) | {"key": EXAMPLE},
+        "analysis": shown | {"key": EXAMPLE},
+        "fixed": fixed,
         "facts": tables["facts"],
         "arrays": pack_arrays(tables["arrays"]),
     }
@@ -167,10 +176,10 @@ def _page(
         f"<!doctype html>\n<html lang='en'>\n<meta charset='utf-8'>\n"
         f"<meta http-equiv='Content-Security-Policy' content=\"{CSP}\">\n"
         f"<meta name='viewport' content='width=device-width, initial-scale=1'>\n<title>SDTPS Lens</title>\n"
-        f"<style>{assets.styles()}\n{assets.read_static('sealed.css')}</style>\n<body>\n"
+        f"<style>{static.styles()}\n{static.read_static('sealed.css')}</style>\n<body>\n"
         f"<div class='lens-root lens-sealed'></div>\n"
         f"<script id='lens-data' type='application/json'>{embedded}</script>\n"
-        f"<script>{assets.sealed_script()}</script>\n</body>\n</html>\n"
+        f"<script>{static.sealed_script()}</script>\n</body>\n</html>\n"
     )
 
 

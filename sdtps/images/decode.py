@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from sdtps.support.messages import InputError, Message
+from sdtps.support.errors import InputError
+from sdtps.support.messages import Message
 
 MAX_SIDE = 2048
 MIN_SIDE = 8

@@ -1,7 +1,6 @@
 """Person masks: 255 the person, 64 other people, 0 the rest; and how much of each patch they cover."""
 
 import os
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from sdtps.images.read import Fit, fit_image, read_mask
 from sdtps.types import FloatArray, Grid
 
 HALF = 0.5
-PEOPLE = 32  # anyone at all; above 127 it is the person alone
+PEOPLE, PERSON = 32, 127  # above the first anyone at all, above the second the person alone
 
 
 def patch_share(mask: NDArray[np.bool_], grid: Grid) -> NDArray[np.float16]:
@@ -20,12 +19,16 @@ def patch_share(mask: NDArray[np.bool_], grid: Grid) -> NDArray[np.float16]:
     return mask.reshape(grid.rows, height, grid.cols, width).mean((1, 3)).ravel().astype(np.float16)
 
 
+def fitted_mask(mask: str | os.PathLike[str], size: tuple[int, int], fit: Fit | str = Fit.STRETCH) -> NDArray[np.uint8]:
+    """(H, W) the mask fitted to the model's size like its picture."""
+    return np.asarray(fit_image(read_mask(mask), size, Fit(fit), Image.Resampling.NEAREST, 0))
+
+
 def people_share(
     mask: str | os.PathLike[str], size: tuple[int, int], grid: Grid, fit: Fit | str = Fit.STRETCH
 ) -> FloatArray:
     """(N,) share of each patch that people cover, for a mask fitted to the model's size like its picture."""
-    fitted: NDArray[Any] = np.asarray(fit_image(read_mask(mask), size, Fit(fit), Image.Resampling.NEAREST, 0))
-    return patch_share(fitted > PEOPLE, grid).astype(np.float32)
+    return patch_share(fitted_mask(mask, size, fit) > PEOPLE, grid).astype(np.float32)
 
 
 def people_patches(

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdtps.metrics.overlap import Overlap, overlap
-from sdtps.models.reid import LoadedModel
-from sdtps.pipeline import Encoding, decide
+from sdtps.panels import maps_of
+from sdtps.pipeline import OpenSet
+from sdtps.support.errors import SettingsError
 from sdtps.support.messages import Message
 from sdtps.types import MODALITIES, Analysis, FloatArray, IntArray, Modality, ModalityTrace, Settings
 from sdtps.variants import VARIANTS
 
 NAN = float("nan")
-MAPS = ("self", "cross1", "cross2", "predictor", "score", "aggregation", "soft", "frequency")
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Comparison:
     Attributes:
         modalities: per modality; empty when the grids differ, since patches then have no counterpart.
         same_grid: whether patches can be compared one by one.
-        feature_cosine: cosine of the two test features [ori, sdtps]: how much of A's feature B retains.
-        sdtps_cosine: the same for the sdtps half, the only one that settings can change. Both NaN when lengths differ.
+        feature_cosine: cosine of the two test features: how much of A's feature B retains.
+        sdtps_cosine: the same for the selector's own part, the three pooled vectors. Both NaN when lengths differ.
     """
 
     modalities: Mapping[str, ModalityChange]
@@ -87,21 +87,20 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
     """B against A; they may differ in anything: settings, variant, weights, a missing modality, the triplet."""
     same = a.grid == b.grid
     changes = {str(m): _change(a[m], b[m], m, a.grid.patches) for m in MODALITIES} if same else {}
-    half = [x.feature[-sum(len(x[m].pooled) for m in MODALITIES) :] for x in (a, b)]
+    half = [np.concatenate([x[m].pooled for m in MODALITIES]) for x in (a, b)]
     return Comparison(changes, same, cosine(a.feature, b.feature), cosine(*half))
 
 
-def across_variants(
-    model: LoadedModel, encoding: Encoding, settings: Settings, missing: frozenset[str] = frozenset()
-) -> list[VariantResult]:
+def across_variants(opened: OpenSet, settings: Settings) -> list[VariantResult]:
     """Every named variant on the same tokens and weights, each compared with the one that the settings name."""
-    own = decide(model, encoding, settings, missing=missing)
+    own = opened.analyse(settings)
     results = []
-    for name, variant in VARIANTS.items():
-        if lacking := model.net.sdtps.supports(variant):
-            results.append(VariantResult(name, lacking))
+    for name in VARIANTS:
+        try:
+            analysis = opened.analyse(replace(settings, variant=name))
+        except SettingsError as lacking:
+            results.append(VariantResult(name, lacking.message))
             continue
-        analysis = decide(model, encoding, replace(settings, variant=name), missing=missing)
         results.append(VariantResult(name, None, analysis, compare(own, analysis)))
     return results
 
@@ -115,24 +114,9 @@ def cosine(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:
     return float(np.clip(x @ y / lengths, -1.0, 1.0)) if lengths else NAN
 
 
-def named_maps(trace: ModalityTrace, modality: Modality) -> dict[str, FloatArray | None]:
-    """The maps of a trace under their panel names."""
-    first, second = modality.others
-    return {
-        "self": trace.self_attention,
-        "cross1": trace.cross_attention[first],
-        "cross2": trace.cross_attention[second],
-        "predictor": trace.predictor,
-        "score": trace.score,
-        "aggregation": trace.aggregation_total,
-        "soft": trace.soft_mask,
-        "frequency": trace.selection_frequency,
-    }
-
-
 def _change(a: ModalityTrace, b: ModalityTrace, modality: Modality, patches: int) -> ModalityChange:
-    before, after = named_maps(a, modality), named_maps(b, modality)
-    pairs = ((name, before[name], after[name]) for name in MAPS)
+    before, after = maps_of(a, modality), maps_of(b, modality)
+    pairs = ((name, before[name], after[name]) for name in before)
     return ModalityChange(
         entered=b.keep[~np.isin(b.keep, a.keep)],
         left=a.keep[~np.isin(a.keep, b.keep)],

@@ -8,35 +8,35 @@ from pathlib import Path
 import numpy as np
 
 from sdtps.datasets import open_dataset
+from sdtps.datasets.examples import find_examples
 from sdtps.images.masks import people_patches
-from sdtps.images.read import Triplet, prepare
+from sdtps.images.read import Triplet
 from sdtps.metrics.faithfulness import Faithfulness, measure_faithfulness
 from sdtps.metrics.removal import Curve
 from sdtps.models.reid import LoadedModel
+from sdtps.pipeline import OpenSet, runnable
 from sdtps.types import Settings, WeightsReport
-from sdtps.variants import get_variant
 
 
 @dataclass(frozen=True)
 class Case:
-    """A triplet to judge: how to read it, and its mask where there is one."""
+    """An image set to judge: how to read it, its mask and its camera where they are known."""
 
     name: str
     read: Callable[[], Triplet]
     mask: Path | None
+    camera: int | None = None
 
 
 def example_cases() -> list[Case]:
     """The shipped examples."""
-    from sdtps.datasets.examples import find_examples
-
     return [Case(e.name, partial(getattr, e, "triplet"), e.mask) for e in find_examples().values()]
 
 
 def folder_cases(folder: str | Path, split: str | None = None) -> list[Case]:
     """The triplets of a data folder: of one split, by default that of its queries."""
     dataset = open_dataset(folder)
-    return [Case(r.name, r.read, r.mask) for r in dataset.listing(split or dataset.query).records]
+    return [Case(r.name, r.read, r.mask, r.cam) for r in dataset.listing(split or dataset.query).records]
 
 
 def judge(
@@ -58,14 +58,13 @@ def judge(
         seed: of the random orders and the noise.
         progress: called with (done, total).
     """
-    if lacking := model.net.sdtps.supports(get_variant(settings.variant)):
-        raise ValueError(lacking)
+    runnable(model, settings.variant)  # before anything is computed
     backbone = model.net.backbone
     reports = {}
     for i, case in enumerate(cases):
         person = None if case.mask is None else people_patches(case.mask, backbone.input_size, backbone.grid)
-        prepared = prepare(case.read(), backbone.input_size)
-        reports[case.name] = measure_faithfulness(model, prepared, settings, person=person, orders=orders, seed=seed)
+        opened = OpenSet.of(model, case.read(), case.camera, asked=False)
+        reports[case.name] = measure_faithfulness(opened, settings, person=person, orders=orders, seed=seed)
         if progress is not None:
             progress(i + 1, len(cases))
     return reports

@@ -17,8 +17,9 @@ from torch import Tensor, nn
 from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.algorithm.selection import gumbel_noise, soft_decision, straight_through
 from sdtps.algorithm.trace import Trace
-from sdtps.models.reid import Encoded, LoadedModel
-from sdtps.pipeline import Encoding
+from sdtps.models.losses import batch_hard_triplet
+from sdtps.models.reid import Encoded
+from sdtps.pipeline import OpenSet
 from sdtps.support.messages import Message
 from sdtps.support.threads import one_thread
 from sdtps.types import MODALITIES, FloatArray, Settings
@@ -135,7 +136,7 @@ class Gradients:
         return {"flows": [f.as_dict() for f in self.flows], "noise": None if self.noise is None else asdict(self.noise)}
 
 
-def triplet_gradients(model: LoadedModel, encoding: Encoding, settings: Settings, seed: int = 0) -> Gradients:
+def triplet_gradients(opened: OpenSet, settings: Settings, seed: int = 0) -> Gradients:
     """The gradients of one training step on this triplet, with the model's own weights.
 
     The loss is 0.25 times label-smoothed cross-entropy (0.1) of identity 0 among 171, by a bias-free classifier with
@@ -143,14 +144,13 @@ def triplet_gradients(model: LoadedModel, encoding: Encoding, settings: Settings
     identity loss at the start of training. Scaling stands in for its batch norm, which one triplet cannot feed.
 
     Args:
-        model: loaded weights.
-        encoding: the triplet after the backbone.
+        opened: the image set.
         settings: ratios, beta and tau (for the noise facts); the variant is each route's own.
         seed: of the classifier and the noise.
     """
     # Outside inference mode: tensors made inside cannot take part in a backward pass.
-    tokens = Encoded(*({m: t.clone() for m, t in part.items()} for part in encoding.encoded))
-    module = deepcopy(model.net.sdtps).cpu().requires_grad_()
+    tokens = Encoded(*({m: t.clone() for m, t in part.items()} for part in opened.encode().encoded))
+    module: Any = deepcopy(opened.model.net.sdtps).cpu().requires_grad_()  # another selector has none of the routes
     module.sparse_ratio, module.aggr_ratio, module.beta = settings.sparse_ratio, settings.aggr_ratio, settings.beta
     width = 3 * next(iter(tokens.global_vectors.values())).shape[-1]
     head = torch.randn(width, IDENTITIES, generator=torch.Generator().manual_seed(seed)) * HEAD_STD
@@ -188,7 +188,7 @@ def reference_gradients(seed: int = 0, batch: int = 8, patches: int = 128, dim: 
 
     def loss(feature: Tensor) -> Tensor:
         entropy = F.cross_entropy(norm(feature) @ head, people, label_smoothing=SMOOTHING)
-        return IDENTITY_WEIGHT * entropy + _batch_hard_triplet(feature, people)
+        return IDENTITY_WEIGHT * entropy + batch_hard_triplet(feature, people)
 
     with one_thread(), torch.enable_grad():
         return _all_routes(module, Encoded(tokens, vectors), loss, seed, None)
@@ -199,7 +199,8 @@ def _all_routes(module: MultiModalSDTPS, tokens: Encoded, loss: Loss, seed: int,
     for detached in (False, True):
         calm: Tensor | None = None
         for route in ROUTES:
-            if lacking := module.supports(get_variant(route.variant)):
+            # Weights without any SDTPS can show maps, but there is nothing in them that could learn.
+            if lacking := module.supports(get_variant("importance" if module.empty else route.variant)):
                 flows.append(Flow(route, detached, lacking))
                 continue
             flow, patches = _flow(module, route, tokens, loss, detached, seed)
@@ -210,7 +211,7 @@ def _all_routes(module: MultiModalSDTPS, tokens: Encoded, loss: Loss, seed: int,
             agreement = NAN if again is None else _cosine(patches, again)
             flows.append(replace(flow, direction=direction, agreement=agreement))
     noise = None
-    if tau is not None and not module.supports(get_variant("final")):
+    if tau is not None and not module.empty and not module.supports(get_variant("final")):
         noise = _noise_facts(module, tokens, tau, seed)
     return Gradients(tuple(flows), noise)
 
@@ -275,16 +276,6 @@ def _noise_facts(module: MultiModalSDTPS, tokens: Encoded, tau: float, seed: int
         float(soft.max()),
         1.0 / scores.shape[1],
     )
-
-
-def _batch_hard_triplet(feature: Tensor, people: Tensor) -> Tensor:
-    """log(1 + exp(furthest positive - nearest negative)), averaged over the batch."""
-    # A tiny offset: the derivative of a distance of exactly zero is not a number.
-    distance = ((feature.unsqueeze(1) - feature.unsqueeze(0)).square().sum(-1) + 1e-12).sqrt()
-    same = people.unsqueeze(1) == people.unsqueeze(0)
-    furthest = distance.masked_fill(~same, 0.0).amax(1)
-    nearest = distance.masked_fill(same, torch.inf).amin(1)
-    return F.softplus(furthest - nearest).mean()
 
 
 def _or_zeros(gradient: Tensor | None, like: Tensor) -> Tensor:

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps.images.read import Prepared
 from sdtps.metrics.overlap import Overlap, overlap
-from sdtps.models.reid import LoadedModel
-from sdtps.pipeline import decide, encode
+from sdtps.pipeline import OpenSet
 from sdtps.types import MODALITIES, Analysis, Grid, IntArray
 
 NOISE_SIGMA = 4.0  # grey levels of 255
@@ -30,7 +28,7 @@ class Disturbance:
 
     kind: str
     change: Callable[[Pixels], Pixels]
-    back: Callable[[IntArray, Grid], IntArray] = lambda keep, grid: keep
+    back: Callable[[IntArray, Grid], IntArray] = lambda keep, _grid: keep
 
 
 @dataclass(frozen=True)
@@ -60,20 +58,16 @@ def disturbances(seed: int = 0) -> list[Disturbance]:
 
 
 def measure_stability(
-    model: LoadedModel,
-    prepared: Prepared,
+    opened: OpenSet,
     analysis: Analysis,
-    camera: int | None = None,
     seed: int = 0,
     progress: Callable[[], None] | None = None,
 ) -> Stability:
     """Run the backbone on the disturbed pictures and compare the kept sets with those of the analysis.
 
     Args:
-        model: the weights of the analysis.
-        prepared: its triplet.
+        opened: the image set.
         analysis: the kept sets to compare with, and the settings.
-        camera: camera label, for models with a camera embedding.
         seed: of the noise.
         progress: called before each of the `len(disturbances())` runs; may raise to stop.
     """
@@ -81,11 +75,11 @@ def measure_stability(
     for disturbance in disturbances(seed):
         if progress is not None:
             progress()
-        pixels = {m: None if p is None else disturbance.change(p) for m, p in prepared.pixels.items()}
-        disturbed = decide(model, encode(model, Prepared(pixels), camera), analysis.settings)
+        pixels = {m: None if p is None else disturbance.change(p) for m, p in opened.prepared.pixels.items()}
+        disturbed = opened.with_pixels(pixels).analyse(analysis.settings)
         row = found.setdefault(disturbance.kind, {})
         for m in MODALITIES:
-            if prepared.pixels[m] is not None:
+            if m not in opened.missing:
                 keep = disturbance.back(disturbed[m].keep, analysis.grid)
                 row.setdefault(str(m), []).append(overlap(analysis[m].keep, keep, analysis.grid.patches))
     return Stability({kind: {m: _mean(each) for m, each in row.items()} for kind, row in found.items()})

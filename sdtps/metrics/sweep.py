@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sdtps.images.foreground import precision
 from sdtps.metrics.compare import cosine
 from sdtps.metrics.overlap import overlap
-from sdtps.models.reid import LoadedModel
-from sdtps.pipeline import Encoding, decide
+from sdtps.panels import SLIDERS
+from sdtps.pipeline import OpenSet
 from sdtps.types import MODALITIES, BoolArray, IntArray, Settings
+from sdtps.variants import get_variant
 
-SWEPT = ("sparse_ratio", "aggr_ratio", "beta", "tau")
 Values = NDArray[np.float64]
 
 
@@ -52,45 +52,42 @@ class Sweep:
 
 
 def sweep(
-    model: LoadedModel,
-    encoding: Encoding,
+    opened: OpenSet,
     settings: Settings,
     name: str,
     values: Sequence[float] | Values,
     *,
     person: BoolArray | None = None,
-    missing: frozenset[str] = frozenset(),
     progress: Callable[[int, int], None] | None = None,
 ) -> Sweep:
     """Decide anew at every value of one slider.
 
     Args:
-        model: loaded weights.
-        encoding: the triplet after the backbone.
+        opened: the image set; missing modalities get no curves.
         settings: where everything else stays.
-        name: one of `SWEPT`.
+        name: a slider of `panels.SLIDERS`, or a knob of the variant.
         values: the slider's values.
         person: (N,) True on the person's patches, where a mask is known.
-        missing: modalities that were not given; they get no curves.
         progress: called with (done, total); may raise to stop.
     """
-    if name not in SWEPT:
-        raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(SWEPT)}.")
+    swept = (*SLIDERS, *(knob.name for knob in get_variant(settings.variant).knobs))
+    if name not in swept:
+        raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(swept)}.")
     # The draws behind the selection frequency are no part of a sweep, and most of its cost.
     settings = replace(settings, draws=1)
-    now = decide(model, encoding, settings)
+    now = opened.analyse(settings)
     found = []
     for i, value in enumerate(values):
         if progress is not None:
             progress(i, len(values))
-        found.append(decide(model, encoding, Settings(**(settings.as_dict() | {name: float(value)}))))
-    given = [str(m) for m in MODALITIES if m not in missing]
+        found.append(opened.analyse(_at(settings, name, float(value))))
+    given = [str(m) for m in MODALITIES if m not in opened.missing]
     overlaps = {m: [overlap(now[m].keep, a[m].keep, now.grid.patches) for a in found] for m in given}
     weights = [a[MODALITIES[0]].aggregation_weights for a in found]
     return Sweep(
         name=name,
         values=np.asarray(values, np.float64),
-        now=float(getattr(settings, name)),
+        now=float(getattr(settings, name) if name in SLIDERS else settings.knobs.get(name, np.nan)),
         kept=np.array([a[MODALITIES[0]].kept for a in found]),
         tokens=np.array([0 if w is None else len(w) for w in weights]),
         jaccard={m: np.array([o.jaccard for o in each]) for m, each in overlaps.items()},
@@ -99,3 +96,7 @@ def sweep(
         precision={} if person is None else {m: np.array([precision(person, a[m].keep) for a in found]) for m in given},
         masks={m: np.stack([a[m].mask for a in found]) for m in given},
     )
+
+
+def _at(settings: Settings, name: str, value: float) -> Settings:
+    return replace(settings, **({name: value} if name in SLIDERS else {"knobs": {**settings.knobs, name: value}}))

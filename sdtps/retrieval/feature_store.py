@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from sdtps.datasets import Broken, Dataset
 from sdtps.models.reid import LoadedModel
-from sdtps.retrieval.features import FolderFeatures, Missing, Progress, Rows, extend
+from sdtps.retrieval.features import FolderFeatures, Missing, Rows, extend
+from sdtps.support.files import whole_file
 from sdtps.support.messages import Message
+from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Settings
 
-SCHEMA = 2
+SCHEMA = 3
 MAX_BYTES = 4 * 1024**3
 SAVE_EVERY = 1024  # triplets between two saves of unfinished work
 SETTINGS = ("sparse_ratio", "aggr_ratio", "beta", "variant")  # what a feature depends on; tau is not among them
@@ -166,14 +168,8 @@ class FeatureStore:
     def _write(self, path: Path, arrays: dict[str, NDArray[Any]]) -> None:
         """The file appears whole or not at all, whoever else writes it."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=self.folder, suffix=".partial")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.savez(stream, **arrays)  # type: ignore[arg-type]
-            Path(partial).replace(path)
-        except BaseException:
-            Path(partial).unlink(missing_ok=True)
-            raise
+        with whole_file(path) as partial, partial.open("wb") as stream:
+            np.savez(stream, **arrays)  # type: ignore[arg-type]
 
     def _tidy(self) -> None:
         """Keep within the budget, and always what was used last."""
@@ -186,8 +182,7 @@ class FeatureStore:
 
 
 def _subject(model: LoadedModel, dataset: Dataset, split: str) -> str:
-    # Half precision on a GPU gives slightly other numbers, so the kind of device counts.
-    return _hash([SCHEMA, model.weights.sha256, model.device.type, dataset.fingerprint(split), list(MODALITIES)])
+    return _hash([SCHEMA, model.identity, dataset.fingerprint(split), list(MODALITIES)])
 
 
 def _hash(values: Any) -> str:

@@ -9,20 +9,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sdtps import metrics
 from sdtps.algorithm.trace import Trace
 from sdtps.datasets import Apart, Broken, Record
+from sdtps.images.foreground import auc, best_precision, correlation, precision
 from sdtps.images.masks import people_patches
-from sdtps.images.read import Prepared, Triplet, prepare
+from sdtps.images.read import Triplet
 from sdtps.models.reid import Encoded, LoadedModel
-from sdtps.pipeline import camera_label
+from sdtps.pipeline import OpenSet, concatenate, decide_batch, encode_batch, forward, runnable
 from sdtps.retrieval.ranking import apart_labels
-from sdtps.support.messages import InputError, Message
+from sdtps.support.errors import InputError, full_sentence
+from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Settings
-from sdtps.variants import get_variant
 
 Missing = frozenset[str]
-Progress = Callable[[int, int], None]
 NOTHING: Missing = frozenset()
 PRECISION, BEST, AUC, CORRELATION = "precision", "best precision", "auc:", "correlation:"
 
@@ -132,13 +131,13 @@ def extract(
     Args:
         model: loaded weights.
         records: the triplets.
-        settings: ratios and beta at test time.
+        settings: ratios and beta at test time; those of the training by default.
         batch: triplets per forward pass.
         missing: modalities to leave out.
         progress: called with (done, total).
     """
     rows = {frozenset(missing): Rows()}
-    for _ in extend(model, records, settings or Settings(), rows, batch, progress):
+    for _ in extend(model, records, settings or model.settings, rows, batch, progress):
         pass
     return rows[frozenset(missing)].finish()
 
@@ -166,20 +165,19 @@ def extend(
         progress: called with (done, total); may raise to stop.
         read: decodes a record.
     """
+    runnable(model, settings.variant)  # before anything is computed
     blank: dict[int | None, Encoded] = {}
     for start in range(next(iter(rows.values())).done, len(records), batch):
         chunk = records[start : start + batch]
-        readable, triplets, broken = _prepare(chunk, model, read)
-        if triplets:
-            labels = [camera_label(model, r.cam) for r in readable]
-            with torch.inference_mode(), model.autocast():
-                with model.lock:
-                    encoded = _encode(model, triplets, labels)
-                    for label in {*labels} - {*blank} if any(rows) else ():
-                        blank[label] = _encode_blank(model, label)
-                blanks = _concatenate([blank[label] for label in labels]) if blank else encoded
-                for missing, found in rows.items():
-                    _add(model, found, readable, _without(encoded, blanks, missing), settings, missing)
+        readable, sets, broken = _open(chunk, model, read)
+        if sets:
+            encoded = encode_batch(sets)
+            labels = [s.camera for s in sets]
+            for label in {*labels} - {*blank} if any(rows) else ():
+                blank[label] = _encode_blank(model, label)
+            blanks = concatenate([blank[label] for label in labels]) if blank else encoded
+            for missing, found in rows.items():
+                _add(model, found, readable, _without(encoded, blanks, missing), settings, missing)
         for found in rows.values():
             found.broken += broken
         if progress is not None:
@@ -187,44 +185,23 @@ def extend(
         yield min(start + batch, len(records))
 
 
-def _prepare(
+def _open(
     chunk: Sequence[Record], model: LoadedModel, read: Callable[[Record], Triplet]
-) -> tuple[list[Record], list[Prepared], list[Broken]]:
-    readable, triplets, broken = [], [], []
+) -> tuple[list[Record], list[OpenSet], list[Broken]]:
+    readable, sets, broken = [], [], []
     for record in chunk:
         try:
-            triplets.append(prepare(read(record), model.net.backbone.input_size))
+            sets.append(OpenSet.of(model, read(record), record.cam, asked=False))
             readable.append(record)
         except InputError as error:
-            broken.append(Broken(record.name, _of(error)))
-    return readable, triplets, broken
-
-
-def _of(error: InputError) -> Message:
-    if error.modality is None:
-        return error.message
-    return Message("input.of", "{modality}: {note}", modality=error.modality.upper(), note=error.message)
-
-
-def _encode(model: LoadedModel, triplets: Sequence[Prepared], labels: Sequence[int | None]) -> Encoded:
-    known = [label for label in labels if label is not None]
-    if known and len(known) < len(labels):  # the backbone takes labels for all of a batch or for none
-        return _concatenate([_encode(model, [t], [label]) for t, label in zip(triplets, labels, strict=True)])
-    backbone = model.net.backbone
-    images = torch.stack([t.tensor(backbone.mean, backbone.std) for t in triplets], dim=1).to(model.device)
-    return model.net.encode(images, torch.tensor(known, device=model.device) if known else None)
+            broken.append(Broken(record.name, full_sentence(error)))
+    return readable, sets, broken
 
 
 def _encode_blank(model: LoadedModel, label: int | None) -> Encoded:
-    images = torch.zeros(len(MODALITIES), 1, 3, *model.net.backbone.input_size, device=model.device)
-    return model.net.encode(images, None if label is None else torch.tensor([label], device=model.device))
-
-
-def _concatenate(parts: Sequence[Encoded]) -> Encoded:
-    def joined(dicts: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-        return {m: torch.cat([d[m] for d in dicts]) for m in dicts[0]}
-
-    return Encoded(joined([p.patches for p in parts]), joined([p.global_vectors for p in parts]))
+    images = torch.zeros(len(MODALITIES), 1, 3, *model.net.backbone.input_size)
+    with model.lock:
+        return forward(model, images, None if label is None else torch.tensor([label]))
 
 
 def _without(encoded: Encoded, blanks: Encoded, missing: Missing) -> Encoded:
@@ -236,12 +213,11 @@ def _without(encoded: Encoded, blanks: Encoded, missing: Missing) -> Encoded:
 def _add(
     model: LoadedModel, rows: Rows, records: list[Record], encoded: Encoded, settings: Settings, missing: Missing
 ) -> None:
-    net, backbone = model.net, model.net.backbone
-    evidence = net.sdtps.evidence(encoded.patches, encoded.global_vectors, get_variant(settings.variant))
-    traces = {m: net.sdtps.decide(e, settings) for m, e in evidence.items()}
+    traces, features = decide_batch(model, encoded, settings)
+    backbone = model.net.backbone
     rows.records += records
-    rows.features.append(net.test_feature(encoded, traces).float().cpu().numpy())
-    if missing:  # how the maps find people is asked of whole triplets only
+    rows.features.append(features.numpy())
+    if missing:  # how the maps find people is asked of whole sets only
         rows.table.append(np.zeros((len(records), len(MODALITIES), 0), np.float32))
         return
     rows.columns = _columns(next(iter(traces.values())))
@@ -270,12 +246,12 @@ def _columns(trace: Trace) -> tuple[str, ...]:
 
 def _quality(trace: Trace, sample: int, people: NDArray[np.bool_]) -> list[float]:
     maps = {name: t[sample].cpu().numpy() for name, t in _maps(trace).items()}
-    keep = trace.keep[sample].cpu().numpy()
+    keep = trace.sample(sample).keep[0].cpu().numpy()
     return [
-        metrics.precision(people, keep),
-        metrics.best_precision(people, len(keep)),
-        *(metrics.auc(people, values) for values in maps.values()),
-        *(metrics.correlation(maps[a], maps[b]) for a, b in _pairs(list(maps))),
+        precision(people, keep),
+        best_precision(people, len(keep)),
+        *(auc(people, values) for values in maps.values()),
+        *(correlation(maps[a], maps[b]) for a, b in _pairs(list(maps))),
     ]
 
 

@@ -47,23 +47,14 @@ class Message(str):
         return message
 
 
-class InputError(ValueError):
-    """An image or triplet that cannot be used: one sentence on what was wrong and what to do.
-
-    Attributes:
-        message: the sentence.
-        modality: which of the three inputs it concerns, where it concerns one.
-    """
-
-    def __init__(self, code: str, template: str, **values: Any) -> None:
-        self.message = Message(code, template, **values)
-        self.modality: str | None = None
-        super().__init__(self.message)
+def as_note(message: str) -> dict[str, Any]:
+    """A sentence with its code and values, so that a page can say it in another language."""
+    if not isinstance(message, Message):
+        return {"code": None, "values": {}, "text": str(message)}
+    return {"code": message.code, "values": {k: _plain(v) for k, v in message.values.items()}, "text": str(message)}
 
 
-class CheckpointError(ValueError):
-    """Weights that cannot be used: one sentence on what was wrong and what to do."""
-
-    def __init__(self, code: str, template: str, **values: Any) -> None:
-        self.message = Message(code, template, **values)
-        super().__init__(self.message)
+def _plain(value: Any) -> Any:
+    if isinstance(value, Message):
+        return as_note(value)
+    return value if isinstance(value, int | float | str) else str(value)

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 
 from tqdm import tqdm
 
+Progress = Callable[[int, int], None]  # called with (done, total)
+
 
 @contextmanager
-def progress_bar(total: int, label: str | None = None) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(total: int, label: str | None = None) -> Iterator[Progress]:
     """A bar in the terminal; work that goes on from where it stopped starts in the middle."""
     with tqdm(total=total, unit="triplet", desc=label) as bar:
 

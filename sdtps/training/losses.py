@@ -10,6 +10,7 @@ from sdtps.algorithm.selection import gather_tokens
 from sdtps.algorithm.trace import Trace
 from sdtps.models.adapters import AttentionPool
 from sdtps.models.backbone import HieraBackbone
+from sdtps.models.losses import batch_hard_triplet
 from sdtps.models.reid import Encoded, Prediction, ReidModel
 from sdtps.training.maps import map_share
 from sdtps.types import MODALITIES
@@ -20,15 +21,6 @@ TOKEN_TEMPERATURE = 0.1
 CONTRAST_TEMPERATURE = 0.1
 ASKED_PATCHES = 32  # per picture and step; the others get their turn
 EARLY = 8  # the best-scored patches are at most this fraction of all
-
-
-def batch_hard_triplet(feature: Tensor, pid: Tensor) -> Tensor:
-    """Soft-margin triplet loss with the hardest positive and negative of the batch; feature (B, D), pid (B,)."""
-    distance = torch.cdist(feature, feature)  # (B, B)
-    same = pid[:, None] == pid[None]
-    farthest_same = distance.masked_fill(~same, -torch.inf).amax(1)
-    nearest_other = distance.masked_fill(same, torch.inf).amin(1)
-    return F.softplus(farthest_same - nearest_other).mean()
 
 
 def identity_loss(predictions: Iterable[Prediction], pid: Tensor, cross_entropy_weight: float) -> Tensor:
@@ -53,14 +45,14 @@ def contrast_loss(feature: Tensor, pid: Tensor) -> Tensor:
     return -log_share.masked_fill(~same, 0).sum(1).div(same.sum(1).clamp(min=1)).mean()
 
 
-def people_share(person: Tensor, others: Tensor) -> Tensor:
+def people_target(person: Tensor, others: Tensor) -> Tensor:
     """Share of people in each patch; a bystander makes somewhat less of one."""
     return (person + OTHER_PEOPLE * others).clamp(0, 1)
 
 
 def foreground_loss(traces: Mapping[str, Trace], person: Tensor, others: Tensor) -> Tensor:
     """Binary cross-entropy of the predictor with the share of people in each patch; shares (B, N)."""
-    target = people_share(person, others)
+    target = people_target(person, others)
     losses = []
     for trace in traces.values():
         assert trace.predictor is not None

@@ -8,11 +8,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from PIL import Image
 from torch import Tensor
 
 from sdtps.datasets import Record
-from sdtps.images.masks import patch_share
+from sdtps.images.masks import PERSON, fitted_mask, patch_share
 from sdtps.images.read import prepare
 from sdtps.models.adapters import COLOURS, surroundings
 from sdtps.models.backbone import HieraBackbone, Stem, Tokens
@@ -225,8 +224,7 @@ class FolderImages:
 
 def _mask(record: Record, size: tuple[int, int]) -> NDArray[np.bool_]:
     assert record.mask is not None
-    with Image.open(record.mask) as image:
-        return np.asarray(image.convert("L").resize(size[::-1], Image.Resampling.NEAREST)) > 127
+    return fitted_mask(record.mask, size) > PERSON
 
 
 def _hiera(net: ReidModel) -> HieraBackbone:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from sdtps.images.masks import patch_share
 from sdtps.models.backbone import HieraBackbone, Stem
+from sdtps.support.files import whole_file
 from sdtps.training.synth import SynthSample, generate
 from sdtps.types import MODALITIES, Grid
 
@@ -57,10 +57,8 @@ class TokenSet:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write as .npz; the file appears whole or not at all."""
-        partial = Path(f"{os.fspath(path)}.partial")
-        with partial.open("wb") as stream:
+        with whole_file(path) as partial, partial.open("wb") as stream:
             np.savez(stream, **{f.name: getattr(self, f.name) for f in fields(self)})
-        partial.replace(path)
 
     @classmethod
     def load(cls, paths: Sequence[str | os.PathLike[str]]) -> "TokenSet":

@@ -18,17 +18,19 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm import tqdm
 
+from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.checkpoints.load import save_checkpoint
 from sdtps.datasets import read_rgbnt201
 from sdtps.models.backbone import HieraBackbone
 from sdtps.models.reid import ReidModel, build_model, pick_device
+from sdtps.support.files import whole_file
 from sdtps.training.losses import (
     contrast_loss,
     early_loss,
     focus_loss,
     foreground_loss,
     identity_loss,
-    people_share,
+    people_target,
     token_loss,
 )
 from sdtps.training.maps import CosineCalibration, apart_loss, maps_loss, meaning_loss
@@ -114,7 +116,7 @@ def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weig
     losses["early"] = weight.early * early_loss(net, encoded, traces) if weight.early else contrast.new_zeros(())
     if (patches := batch.patches) is not None:
         losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
-        losses["focus"] = weight.focus * focus_loss(net, encoded, people_share(patches.person, patches.others))
+        losses["focus"] = weight.focus * focus_loss(net, encoded, people_target(patches.person, patches.others))
         losses["token"] = weight.token * token_loss(encoded, batch.pid, patches.person)
         losses["maps"] = weight.maps * maps_loss(traces, patches, calibration, weight)
         losses["meaning"] = weight.meaning * meaning_loss(traces, patches)
@@ -165,9 +167,8 @@ class Trainer:
 
     def save_state(self) -> None:
         """Write a resumable checkpoint; the file appears whole or not at all."""
-        partial = self._state_file.with_suffix(".partial")
-        torch.save({"step": self.step, **{k: v.state_dict() for k, v in self._parts.items()}}, partial)
-        partial.replace(self._state_file)
+        with whole_file(self._state_file) as partial:
+            torch.save({"step": self.step, **{k: v.state_dict() for k, v in self._parts.items()}}, partial)
 
     def load_state(self) -> None:
         """Go on from the last checkpoint, if there is one. Adam's moments start anew."""
@@ -229,6 +230,7 @@ class Trainer:
     def _losses(self, index: NDArray[np.int64], rng: np.random.Generator, weight: LossWeights) -> Losses:
         self.net.train()
         sdtps, recipe = self.net.sdtps, self.recipe
+        assert isinstance(sdtps, MultiModalSDTPS), "training knows the ratios and beta of SDTPS only"
         # Ratios and beta are drawn anew in every step, so that every slider position is in distribution.
         sdtps.sparse_ratio = float(rng.uniform(*recipe.sparse_ratio))
         sdtps.aggr_ratio = float(rng.uniform(*recipe.aggr_ratio))

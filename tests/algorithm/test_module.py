@@ -7,14 +7,15 @@ import pytest
 import torch
 
 from sdtps.algorithm.module import MultiModalSDTPS
-from sdtps.variants import VARIANTS
+from sdtps.variants import SDTPS_VARIANTS, VARIANTS
 from tests.algorithm import reference
 from tests.conftest import random_tokens, shaken_module
 
 SHAPES = [(64, 0.5, 0.4), (128, 0.5, 0.4), (128, 1.0, 0.4), (128, 0.001, 0.5), (196, 0.7, 0.5), (128, 0.3, 1.0)]
 
 
-def assert_equals_reference(module, patches, vectors, variant, **settings):
+def assert_equals_reference(module, tokens, variant, **settings):
+    patches, vectors = tokens
     weights = {k: v.double().numpy() for k, v in module.state_dict().items()}
     with torch.no_grad():
         traces = module(patches, vectors)
@@ -55,19 +56,19 @@ def assert_equals_reference(module, patches, vectors, variant, **settings):
             np.testing.assert_array_equal(trace.mask[b].numpy(), mask)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", SDTPS_VARIANTS)
 @pytest.mark.parametrize(("patches", "sparse_ratio", "aggr_ratio"), SHAPES)
 def test_every_variant_equals_the_reference(variant, patches, sparse_ratio, aggr_ratio):
     settings = {"sparse_ratio": sparse_ratio, "aggr_ratio": aggr_ratio, "beta": 0.25}
     module = shaken_module(32, patches, variant=variant, **settings)
-    assert_equals_reference(module, *random_tokens(2, patches, 32), variant, **settings)
+    assert_equals_reference(module, random_tokens(2, patches, 32), variant, **settings)
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.1, 0.5])
 def test_beta_mixes_as_equation_3_says(beta):
     module = shaken_module(32, 64, beta=beta)
     assert_equals_reference(
-        module, *random_tokens(1, 64, 32, seed=3), "final", sparse_ratio=0.5, aggr_ratio=0.4, beta=beta
+        module, random_tokens(1, 64, 32, seed=3), "final", sparse_ratio=0.5, aggr_ratio=0.4, beta=beta
     )
 
 
@@ -138,9 +139,8 @@ def test_more_rows_than_the_weights_have_are_clamped_and_reported():
 
 def test_ratios_and_beta_change_without_rebuilding():
     module = shaken_module(32, 128)
-    patches, vectors = random_tokens(1, 128, 32)
     module.sparse_ratio, module.aggr_ratio, module.beta = 0.3, 0.4, 0.4
-    assert_equals_reference(module, patches, vectors, "final", sparse_ratio=0.3, aggr_ratio=0.4, beta=0.4)
+    assert_equals_reference(module, random_tokens(1, 128, 32), "final", sparse_ratio=0.3, aggr_ratio=0.4, beta=0.4)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_an_absent_part_comes_back_with_weights_that_have_it():
 
 def test_what_the_weights_cannot_run_is_said():
     module = MultiModalSDTPS(32, 64)
-    assert [v for v in VARIANTS if module.supports(VARIANTS[v])] == ["paper"]
+    assert [v for v in SDTPS_VARIANTS if module.supports(VARIANTS[v])] == ["paper"]
     assert "second predictor" in module.supports(VARIANTS["paper"])
     assert MultiModalSDTPS(32, 64, variant="paper").supports(VARIANTS["paper"]) is None
 
@@ -214,7 +214,7 @@ def test_unknown_variant_lists_the_names():
 
 def test_fp16_autocast_gives_fp32_scores_without_inf_or_nan():
     patches, vectors = random_tokens(2, 128, 64, dtype=torch.float16)
-    for variant in VARIANTS:
+    for variant in SDTPS_VARIANTS:
         module = MultiModalSDTPS(64, 128, variant=variant).train()
         with torch.autocast("cpu", dtype=torch.float16):
             traces = module({m: 50 * p for m, p in patches.items()}, vectors)

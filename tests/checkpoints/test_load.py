@@ -50,7 +50,7 @@ def test_missing_and_unexpected_tensors_are_reported(saved, tmp_path):
         save_file(state, other, metadata=reader.metadata())
     with pytest.raises(sdtps.CheckpointError, match=r"fits only in part.*score_predictor\.0\.bias is missing"):
         load_checkpoint(other)
-    report = load_checkpoint(other, insist=True)[1]
+    report = load_checkpoint(other, force=True)[1]
     assert report.missing == ("sdtps.rgb_sparse.score_predictor.0.bias",)
     assert report.unexpected == ("stranger",)
     assert not report.complete

@@ -75,7 +75,8 @@ def test_weights_as_json(demo, capsys):
     assert main(["weights", str(demo), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["family"], report["missing"], report["absent"]) == ("demo", [], ["predictor", "aggregation"])
-    assert {g["name"]: len(g["unused"]) for g in report["groups"]}["fusion"] == len(report["unused"])
+    assert {g["name"]: len(g["unused"]) for g in report["groups"]}["heads"] == len(report["unused"])
+    assert report["facts"]["feature"] == ["ori", "moe"]
 
 
 def test_weights_that_fit_in_part_are_reported_and_refused(tmp_path, capsys):
@@ -158,7 +159,8 @@ def test_rank_lists_are_drawn_from_a_folder(tmp_path, capsys, demo):
 
 def test_serve_hands_its_options_to_the_app(monkeypatch):
     started = []
-    monkeypatch.setattr(serve.runpy, "run_path", lambda path, run_name: started.append((path, run_name, sys.argv[1:])))
+    run_path = "sdtps.cli.serve.runpy.run_path"
+    monkeypatch.setattr(run_path, lambda path, run_name: started.append((path, run_name, sys.argv[1:])))
     monkeypatch.setattr(sys, "argv", ["sdtps"])
     assert main(["serve", "--port", "8000", "--anonymous"]) == 0
     assert started == [(str(serve.APP), "__main__", ["--port", "8000", "--anonymous"])]

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from sdtps.datasets import UNKNOWN, Apart, open_dataset, read_rgbnt201
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
 from tests.datasets import trees
 
 

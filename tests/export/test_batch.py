@@ -19,11 +19,11 @@ import sdtps
 from sdtps.checkpoints.load import random_model, save_checkpoint
 from sdtps.cli.main import main
 from sdtps.datasets import read_rgbnt201
-from sdtps.export import serialise as records
+from sdtps.export import serialise
 from sdtps.export.batch import ResultFolder, Task, items_of, run_local, write_summary
 from sdtps.export.batch.run import overlapped
 from sdtps.resources import PROJECT
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
 from sdtps.training.synth import write_rgbnt201
 from tests.conftest import tiny_vit_config
 
@@ -64,8 +64,8 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_numbers_are_those_of_a_single_analysis(data, weights, finished):
     model = sdtps.load_model(weights, device="cpu")
     for item in items_of(read_rgbnt201(data, "test"))[:3]:
-        expected = records.arrays_of(sdtps.analyse(model, *item.record.paths))
-        found = records.unpack_npz((finished / "maps" / f"{item.name}.npz").read_bytes())
+        expected = serialise.arrays_of(sdtps.analyse(model, *item.record.paths))
+        found = serialise.unpack_npz((finished / "maps" / f"{item.name}.npz").read_bytes())
         assert expected.keys() == found.keys()
         assert [n for n in expected if expected[n].tobytes() != found[n].tobytes()] == []
 
@@ -76,7 +76,7 @@ def test_summary_holds_overlaps_foreground_and_frequency(data, weights, finished
     assert len(rows) == IDS * VIEWS
     kept = []
     for row in rows:
-        arrays = records.unpack_npz((finished / "maps" / f"{row['name']}.npz").read_bytes())
+        arrays = serialise.unpack_npz((finished / "maps" / f"{row['name']}.npz").read_bytes())
         rgb, tir = arrays["rgb.mask"], arrays["tir.mask"]
         expected = (rgb & tir).sum() / (rgb | tir).sum()
         assert float(row["overlap_rgb_tir"]) == expected
@@ -98,7 +98,7 @@ def test_contact_sheet_shows_every_triplet(finished):
 
 def test_a_second_run_computes_nothing_and_changes_nothing(data, weights, finished, monkeypatch):
     before = files(finished)
-    monkeypatch.setattr("sdtps.export.batch.work.encode_many", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr("sdtps.export.batch.work.encode_together", lambda *_: pytest.fail("computed again"))
     assert main(command(data, weights, finished)) == 0
     assert files(finished) == before
 

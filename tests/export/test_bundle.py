@@ -9,11 +9,11 @@ import pytest
 
 import sdtps
 from sdtps.checkpoints.anonymise import hide, is_hidden
-from sdtps.export import bundle
-from sdtps.export import serialise as records
+from sdtps.export import bundle, serialise
 from sdtps.export.figure import FigureOptions
 from sdtps.images.read import prepare, read_triplet
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
+from sdtps.support.messages import as_note
 
 QUICK = FigureOptions(columns=("input", "kept"))
 
@@ -27,7 +27,7 @@ def opened(tiny_model, photos):
 
 @pytest.fixture(scope="module")
 def packed(opened) -> bytes:
-    return bundle.write_bundle(*opened, QUICK, {"rgb": "mine.png"})
+    return bundle.write_bundle(opened[0], opened[1], QUICK, {"rgb": "mine.png"})
 
 
 def rewritten(packed: bytes, **changes: bytes | None) -> bytes:
@@ -48,12 +48,12 @@ def manifest_with(packed: bytes, **values) -> bytes:
 
 
 def assert_same(a: sdtps.Analysis, b: sdtps.Analysis) -> None:
-    ours, theirs = records.arrays_of(a), records.arrays_of(b)
+    ours, theirs = serialise.arrays_of(a), serialise.arrays_of(b)
     assert ours.keys() == theirs.keys()
     for name, array in ours.items():
         assert array.dtype == theirs[name].dtype, name
         assert array.tobytes() == theirs[name].tobytes(), name
-    assert records.facts_of(a) == records.facts_of(b)
+    assert serialise.facts_of(a) == serialise.facts_of(b)
 
 
 @pytest.mark.parametrize("variant", ["final", "open-source", "first", "importance"])
@@ -71,12 +71,12 @@ def test_inputs_notes_and_missing_modalities_come_back(opened, packed):
     assert np.array_equal(again.pixels["rgb"], pixels["rgb"])
     assert again.pixels["nir"] is None
     assert again.analysis["nir"].missing
-    assert [n.code for n in again.analysis.notes] == [n.code for n in analysis.notes]
+    assert [as_note(n) for n in again.analysis.notes] == [as_note(n) for n in analysis.notes]
     assert again.manifest["sources"] == {"rgb": "mine.png"}
 
 
 def test_the_same_analysis_is_the_same_file(opened, packed):
-    assert bundle.write_bundle(*opened, QUICK, {"rgb": "mine.png"}) == packed
+    assert bundle.write_bundle(opened[0], opened[1], QUICK, {"rgb": "mine.png"}) == packed
 
 
 def test_contents_are_documented(packed):
@@ -90,8 +90,8 @@ def test_contents_are_documented(packed):
 
 
 def test_a_newer_schema_says_so(packed):
-    with pytest.raises(InputError, match=r"newer version \(schema 2, this one reads up to 1\); update"):
-        bundle.read_bundle(manifest_with(packed, schema=2))
+    with pytest.raises(InputError, match=r"newer version \(schema 3, this one reads up to 2\); update"):
+        bundle.read_bundle(manifest_with(packed, schema=3))
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"not a zip at all"])
@@ -131,7 +131,7 @@ def test_bombs_are_refused_before_they_unfold(packed):
         bundle.read_bundle(rewritten(packed, **{"inputs/rgb.png": zeros}))
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("feature.npy", bytes(records.MAX_ARRAY_BYTES + 1))
+        archive.writestr("feature.npy", bytes(serialise.MAX_ARRAY_BYTES + 1))
     with pytest.raises(InputError, match="damaged"):
         bundle.read_bundle(rewritten(packed, **{"maps.npz": inner.getvalue()}))
     many = {f"x{i}": b"" for i in range(100)}

@@ -15,6 +15,7 @@ from matplotlib.text import Text
 
 import sdtps
 from sdtps import panels
+from sdtps.export import payload
 from sdtps.export.figure import (
     PRESETS,
     FigureOptions,
@@ -111,7 +112,7 @@ def test_svg_holds_text_as_text_embedded_fonts_and_vector_patches(trained, photo
     for word in ("RGB", "Score", "Kept", trained.weights.short_hash):
         assert re.search(rf"<text[^>]*>[^<]*{word}", svg), word
     assert "@font-face{font-family:'STIXGeneral'" in svg
-    table = panels.colour_table("viridis")
+    table = payload.colour_table("viridis")
     for trace in trained.traces.values():
         limits = panels.shared_ranges(trained.traces.values(), trained.settings)["score"]
         for red, green, blue in (colours_of(trace.score, limits, table)[:5] * 255).round().astype(int):
@@ -166,7 +167,7 @@ def test_missing_modality_and_absent_predictor_are_said(trained, photos):
 
 
 def test_heat_colours_are_those_of_the_page():
-    table = panels.colour_table("viridis")
+    table = payload.colour_table("viridis")
     values = np.array([0.0, 0.5 / 255, 0.5, 1.0, 2.0], np.float32)
     place = np.array([0, 1, 128, 255, 255])  # half up, clamped
     assert np.allclose(colours_of(values, (0.0, 1.0), table) * 255, table[place])
@@ -250,6 +251,7 @@ def test_wrong_options_are_one_sentence(options, sentence):
 
 def test_no_window_system_is_asked_for():
     """Neither pyplot nor a display: a server has none."""
-    program = "import sys, sdtps.figure as f; f.Sheet(1, 1).render('pdf'); sys.exit('matplotlib.pyplot' in sys.modules)"
+    drawing = "import sys, sdtps.export.figure as f; f.Sheet(1, 1).render('pdf')"
+    program = f"{drawing}; sys.exit('matplotlib.pyplot' in sys.modules)"
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "MPLBACKEND")}
     assert subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode == 0

@@ -19,7 +19,7 @@ from sdtps.checkpoints.families.demo_config import read_demo_config
 from sdtps.checkpoints.load import load_checkpoint, random_model
 from sdtps.export.bundle import read_bundle
 from sdtps.images.read import read_picture
-from sdtps.web.session.session import Workbench
+from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.tasks import TASKS
 from tests.checkpoints.checkpoint_files import demo_shapes, random_state, vit_shapes
 from tests.conftest import tiny_vit_config
@@ -155,8 +155,8 @@ CONFIGS = st.fixed_dictionaries({"MODEL": SECTION | JSON, "INPUT": SECTION | JSO
 
 
 @cache
-def _workbench() -> Workbench:
-    return Workbench([random_model(tiny_vit_config(num_classes=5), device="cpu")], {})
+def _workbench() -> PageBackend:
+    return PageBackend([random_model(tiny_vit_config(num_classes=5), device="cpu")], {})
 
 
 FIELDS = ("key", "settings", "look", "format", "dpi", "id", "job", "root", "split", "start", "count", "search",

@@ -12,8 +12,7 @@ import numpy as np
 
 import sdtps
 from sdtps.checkpoints.load import random_model
-from sdtps.export import bundle
-from sdtps.export import serialise as records
+from sdtps.export import bundle, serialise
 from sdtps.export.figure import FigureOptions
 from sdtps.images.read import prepare, read_triplet
 from tests.conftest import tiny_vit_config
@@ -67,7 +66,7 @@ def with_arrays(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[
     """The good bundle with other arrays."""
 
     def make() -> bytes:
-        arrays = records.unpack_npz(_parts()["maps.npz"])
+        arrays = serialise.unpack_npz(_parts()["maps.npz"])
         stream = io.BytesIO()
         np.savez(stream, **arrays | change(arrays))
         return having(**{"maps.npz": stream.getvalue()})()

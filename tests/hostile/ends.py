@@ -8,7 +8,7 @@ from sdtps.checkpoints.load import load_checkpoint
 from sdtps.export.bundle import read_bundle
 from sdtps.images.read import read_picture
 from sdtps.resources import PROJECT
-from sdtps.support.messages import CheckpointError, InputError
+from sdtps.support.errors import CheckpointError, InputError
 from tests.hostile.bundles import BUNDLES
 from tests.hostile.cases import GOOD, Case
 from tests.hostile.checkpoints import CHECKPOINTS

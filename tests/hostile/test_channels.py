@@ -8,8 +8,8 @@ import pytest
 
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.cli.main import main
-from sdtps.web.session.model_registry import Shelf
-from sdtps.web.session.session import Workbench
+from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.model_registry import ModelRegistry
 from tests.hostile import pictures
 from tests.hostile.bundles import BUNDLES
 from tests.hostile.cases import GOOD, Case
@@ -22,17 +22,17 @@ PICTURES = tuple(c for c in pictures.PICTURES if not c.name.startswith("forty"))
 
 
 @pytest.fixture(scope="module")
-def bench(tiny_model) -> Workbench:
-    return Workbench(Shelf([tiny_model], "cpu", uploads=True), {})
+def bench(tiny_model) -> PageBackend:
+    return PageBackend(ModelRegistry([tiny_model], "cpu", uploads=True), {})
 
 
-def still_works(bench: Workbench) -> bool:
+def still_works(bench: PageBackend) -> bool:
     """Upload a good picture and analyse it."""
     token = bench.stage("rgb", pictures.saved("PNG")())["pictures"]["rgb"]["token"]
     return "modalities" in bench.analyse({"pictures": {"rgb": {"token": token}}})
 
 
-def sent(bench: Workbench, cases: tuple[Case, ...], send: Callable[[Case], dict[str, Any]]) -> list[str]:
+def sent(bench: PageBackend, cases: tuple[Case, ...], send: Callable[[Case], dict[str, Any]]) -> list[str]:
     """Send each case; what ended otherwise than it says, or not in a plain sentence, or broke the session."""
     wrong = []
     for case in cases:

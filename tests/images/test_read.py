@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from sdtps.images.read import MAX_BYTES, Fit, prepare, read_picture, read_triplet, read_wide
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
 
 RAMP = np.add.outer(np.arange(256), np.arange(128)).astype(np.uint8)
 COLOUR = np.dstack([RAMP, 255 - RAMP, RAMP // 2])

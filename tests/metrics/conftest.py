@@ -1,23 +1,26 @@
-"""One triplet through the tiny model, shared by the tests of the metrics."""
+"""One image set in front of the tiny model, shared by the tests of the metrics."""
 
 import pytest
 
 import sdtps
-from sdtps.images.read import prepare, read_triplet
-from sdtps.pipeline import decide, encode
+from sdtps.images.read import read_triplet
+from sdtps.pipeline import OpenSet
 
 
 @pytest.fixture(scope="session")
-def prepared(tiny_model, photos):
-    return prepare(read_triplet(photos["rgb"], photos["nir"], photos["tir"]), tiny_model.net.backbone.input_size)
+def opened(tiny_model, photos):
+    return OpenSet.of(tiny_model, read_triplet(photos["rgb"], photos["nir"], photos["tir"]))
 
 
 @pytest.fixture(scope="session")
-def encoding(tiny_model, prepared):
-    return encode(tiny_model, prepared)
+def analyse_at(opened):
+    """`analyse_at(beta=0.1)`: the set's analysis at other settings."""
+    return lambda **values: opened.analyse(sdtps.Settings(**values))
 
 
 @pytest.fixture(scope="session")
-def analyse_at(tiny_model, encoding):
-    """`analyse_at(beta=0.1)`: the triplet's analysis at other settings."""
-    return lambda **values: decide(tiny_model, encoding, sdtps.Settings(**values))
+def without(opened):
+    """`without("nir")`: the same set with a modality missing."""
+    return lambda *missing: opened.with_pixels(
+        {m: None if m in missing else p for m, p in opened.prepared.pixels.items()}
+    )

@@ -49,8 +49,8 @@ def test_cosine_of_known_vectors():
     assert np.isnan(cosine(np.ones(2), np.ones(3)))
 
 
-def test_variants_side_by_side(tiny_model, encoding, analyse_at):
-    found = {r.name: r for r in across_variants(tiny_model, encoding, sdtps.Settings())}
+def test_variants_side_by_side(opened, analyse_at):
+    found = {r.name: r for r in across_variants(opened, sdtps.Settings())}
     assert list(found) == list(VARIANTS)
     assert "second predictor" in found["paper"].lacking
     assert found["paper"].analysis is None
@@ -61,9 +61,9 @@ def test_variants_side_by_side(tiny_model, encoding, analyse_at):
     assert set(found["open-source"].change.modalities["tir"].entered) == expected
 
 
-def test_sweep_of_the_sparse_ratio(tiny_model, encoding, analyse_at):
+def test_sweep_of_the_sparse_ratio(opened, analyse_at):
     person = analyse_at()["rgb"].mask
-    found = sweep(tiny_model, encoding, sdtps.Settings(), "sparse_ratio", [0.25, 0.5, 1.0], person=person)
+    found = sweep(opened, sdtps.Settings(), "sparse_ratio", [0.25, 0.5, 1.0], person=person)
     assert list(found.kept) == [32, 64, 128]
     assert list(found.tokens) == [12, 25, 25], "the weights have 25 rows"
     assert found.jaccard["rgb"] == pytest.approx([0.5, 1.0, 0.5])
@@ -74,22 +74,22 @@ def test_sweep_of_the_sparse_ratio(tiny_model, encoding, analyse_at):
     assert found.as_dict()["now"] == 0.5
 
 
-def test_tau_moves_nothing_that_is_kept(tiny_model, encoding):
-    found = sweep(tiny_model, encoding, sdtps.Settings(), "tau", [0.05, 1.0, 10.0])
+def test_tau_moves_nothing_that_is_kept(opened):
+    found = sweep(opened, sdtps.Settings(), "tau", [0.05, 1.0, 10.0])
     assert found.precision == {}
     for m in ("rgb", "nir", "tir"):
         assert found.jaccard[m].tolist() == [1.0] * 3
         assert found.cosine[m] == pytest.approx([1.0] * 3)
 
 
-def test_sweep_leaves_out_missing_modalities_and_can_be_stopped(tiny_model, encoding):
-    found = sweep(tiny_model, encoding, sdtps.Settings(), "beta", [0.1], missing=frozenset({"nir"}))
+def test_sweep_leaves_out_missing_modalities_and_can_be_stopped(opened, without):
+    found = sweep(without("nir"), sdtps.Settings(), "beta", [0.1])
     assert set(found.cosine) == {"rgb", "tir"}
     with pytest.raises(ValueError, match="no slider"):
-        sweep(tiny_model, encoding, sdtps.Settings(), "draws", [1])
+        sweep(opened, sdtps.Settings(), "draws", [1])
 
 
-def test_variants_as_plain_values(tiny_model, encoding):
-    found = {r.name: r.as_dict() for r in across_variants(tiny_model, encoding, sdtps.Settings())}
+def test_variants_as_plain_values(opened):
+    found = {r.name: r.as_dict() for r in across_variants(opened, sdtps.Settings())}
     assert found["paper"]["change"] is None
     assert found["final"]["change"]["sdtps_cosine"] == pytest.approx(1.0)

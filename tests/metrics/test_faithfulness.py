@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 import sdtps
-from sdtps.images.read import Prepared
 from sdtps.metrics import measure_faithfulness, selection_facts, summary
 from sdtps.metrics.stability import disturbances, measure_stability
 
@@ -11,11 +10,11 @@ class Stopped(Exception):
     pass
 
 
-def test_the_whole_report(tiny_model, prepared):
+def test_the_whole_report(opened):
     steps = []
     person = np.arange(128) % 8 < 4
     report = measure_faithfulness(
-        tiny_model, prepared, person=person, orders=5, progress=lambda done, total: steps.append((done, total))
+        opened, person=person, orders=5, progress=lambda done, total: steps.append((done, total))
     )
     assert [done for done, _ in steps] == list(range(steps[0][1])), "every step is counted, and the total is true"
     assert set(report.removal) == set(report.facts) == {"rgb", "nir", "tir"}
@@ -26,21 +25,20 @@ def test_the_whole_report(tiny_model, prepared):
     assert found["settings"]["sparse_ratio"] == 0.5
 
 
-def test_a_missing_modality_has_no_report(tiny_model, prepared):
-    without = Prepared(dict(prepared.pixels) | {"nir": None})
-    report = measure_faithfulness(tiny_model, without, orders=3)
+def test_a_missing_modality_has_no_report(without):
+    report = measure_faithfulness(without("nir"), orders=3)
     assert set(report.removal) == set(report.facts) == {"rgb", "tir"}
     assert set(report.overlap) == {"rgb-tir"}
     assert set(report.stability.overlaps["mirror"]) == {"rgb", "tir"}
 
 
-def test_progress_may_stop_it(tiny_model, prepared):
+def test_progress_may_stop_it(opened):
     def progress(done, total):
         if done == 2:
             raise Stopped
 
     with pytest.raises(Stopped):
-        measure_faithfulness(tiny_model, prepared, orders=3, progress=progress)
+        measure_faithfulness(opened, orders=3, progress=progress)
 
 
 def test_facts_against_a_mask_that_is_the_selection(analyse_at):
@@ -59,11 +57,11 @@ def test_facts_when_everything_is_kept_or_no_token_is_made(analyse_at):
     assert np.isnan(selection_facts(analyse_at(sparse_ratio=0.05, aggr_ratio=0.05))["rgb"].effective_median)
 
 
-def test_an_undisturbed_picture_keeps_its_set(tiny_model, prepared, analyse_at, monkeypatch):
+def test_an_undisturbed_picture_keeps_its_set(opened, analyse_at, monkeypatch):
     same = [d for d in disturbances() if d.kind == "shift"][:1]
     object.__setattr__(same[0], "change", lambda pixels: pixels)
     monkeypatch.setattr("sdtps.metrics.stability.disturbances", lambda seed: same)
-    found = measure_stability(tiny_model, prepared, analyse_at())
+    found = measure_stability(opened, analyse_at())
     assert all(o.jaccard == o.corrected == 1.0 for o in found.overlaps["shift"].values())
 
 

@@ -16,8 +16,8 @@ MODALITIES = ("rgb", "nir", "tir")
 
 
 @pytest.fixture(scope="module")
-def found(tiny_model, encoding):
-    return triplet_gradients(tiny_model, encoding, sdtps.Settings())
+def found(opened):
+    return triplet_gradients(opened, sdtps.Settings())
 
 
 @pytest.fixture(scope="module")
@@ -25,16 +25,16 @@ def reference():
     return reference_gradients()
 
 
-def by_backward(tiny_model, encoding, route, detached):
+def by_backward(opened, route, detached):
     """The same step written out: an own module, `.backward()`, `.grad`."""
-    config = tiny_model.net.sdtps
+    config = opened.model.net.sdtps
     module = MultiModalSDTPS(
         config.embed_dim, 128, variant=route.variant, tau=route.tau, noise_clamp=route.clamp, detach_attention=detached
     )
     module.load_state_dict(config.state_dict())
     module.train()
-    patches = {m: t.clone().requires_grad_() for m, t in encoding.encoded.patches.items()}
-    vectors = {m: t.clone().requires_grad_() for m, t in encoding.encoded.global_vectors.items()}
+    patches = {m: t.clone().requires_grad_() for m, t in opened.encode().encoded.patches.items()}
+    vectors = {m: t.clone().requires_grad_() for m, t in opened.encode().encoded.global_vectors.items()}
     draws = torch.Generator().manual_seed(0)
     uniform = {m: torch.rand(1, 128, generator=draws) for m in MODALITIES}
     traces = module(patches, vectors, uniform)
@@ -52,8 +52,8 @@ def by_backward(tiny_model, encoding, route, detached):
 
 @pytest.mark.parametrize("detached", [False, True])
 @pytest.mark.parametrize("route", ROUTES, ids=lambda r: r.key)
-def test_numbers_equal_autograd_on_the_same_input(tiny_model, encoding, found, route, detached):
-    module, patches, traces, _ = by_backward(tiny_model, encoding, route, detached)
+def test_numbers_equal_autograd_on_the_same_input(opened, found, route, detached):
+    module, patches, traces, _ = by_backward(opened, route, detached)
     flow = found.flow(route.key, detached)
     for m in MODALITIES:
         expected = traces[m].score.grad.abs().numpy()
@@ -65,9 +65,9 @@ def test_numbers_equal_autograd_on_the_same_input(tiny_model, encoding, found, r
 
 
 @pytest.mark.parametrize("route", ROUTES[2:], ids=lambda r: r.key)
-def test_the_gumbel_gradient_is_1e10_times_the_softmax_jacobian(tiny_model, encoding, found, route):
+def test_the_gumbel_gradient_is_1e10_times_the_softmax_jacobian(opened, found, route):
     """By hand: dL/ds = J(soft) / tau times 1e10 times the sum over the rows of dL/dlogits, scattered to the kept."""
-    _, patches, traces, uniform = by_backward(tiny_model, encoding, route, False)
+    _, patches, traces, uniform = by_backward(opened, route, False)
     for m in MODALITIES:
         trace = traces[m]
         keep, w = trace.keep[0], trace.aggregation_weights[0].detach().double()  # (K,), (N_c, K)
@@ -129,10 +129,10 @@ def test_noise_never_changes_the_decision(found):
     assert found.noise.hard_sum == 64
 
 
-def test_the_model_on_show_is_left_alone(tiny_model, encoding):
-    module = tiny_model.net.sdtps
+def test_the_model_on_show_is_left_alone(opened):
+    module = opened.model.net.sdtps
     before = {n: p.clone() for n, p in module.named_parameters()}
-    triplet_gradients(tiny_model, encoding, sdtps.Settings(tau=0.05))
+    triplet_gradients(opened, sdtps.Settings(tau=0.05))
     assert module.training is False
     assert module.variant.name == "final"
     for name, parameter in module.named_parameters():
@@ -141,21 +141,21 @@ def test_the_model_on_show_is_left_alone(tiny_model, encoding):
 
 
 def test_weights_without_a_predictor_say_what_they_lack(photos):
-    from sdtps.images.read import prepare, read_triplet
-    from sdtps.pipeline import encode
+    from sdtps.images.read import read_triplet
+    from sdtps.pipeline import OpenSet
 
     model = random_model(tiny_vit_config(variant="open-source"), seed=3, device="cpu")
     for m in MODALITIES:
         setattr(model.net.sdtps, f"{m}_sparse", None)
-    triplet = prepare(read_triplet(photos["rgb"], photos["nir"], photos["tir"]), (256, 128))
-    found = triplet_gradients(model, encode(model, triplet), sdtps.Settings(variant="open-source"))
+    opened = OpenSet.of(model, read_triplet(photos["rgb"], photos["nir"], photos["tir"]))
+    found = triplet_gradients(opened, sdtps.Settings(variant="open-source"))
     assert all("needs a predictor" in f.lacking for f in found.flows)
     assert found.as_dict()["flows"][0]["lacking"].code == "variant.lacks.predictor"
     assert found.noise is None
 
 
 @pytest.mark.parametrize("settings", [{"sparse_ratio": 1.0}, {"sparse_ratio": 0.05, "aggr_ratio": 0.05}, {"tau": 0.05}])
-def test_nothing_overflows_at_the_ends_of_the_sliders(tiny_model, encoding, settings):
-    found = triplet_gradients(tiny_model, encoding, sdtps.Settings(**settings))
+def test_nothing_overflows_at_the_ends_of_the_sliders(opened, settings):
+    found = triplet_gradients(opened, sdtps.Settings(**settings))
     assert all(f.finite for f in found.flows)
     assert all(np.isfinite(list(f.norms.values())).all() for f in found.flows)

@@ -3,7 +3,6 @@ import pytest
 
 import sdtps
 from sdtps.metrics import effective_number, norm_scores, patch_provenance, token_provenance
-from sdtps.pipeline import decide
 
 
 @pytest.mark.parametrize("variant", ["final", "open-source", "importance"])
@@ -90,8 +89,8 @@ def test_kept_in_names_the_modalities(analyse_at):
     assert found == {m: bool(analysis[m].mask[64]) for m in ("rgb", "nir", "tir")}
 
 
-def test_a_missing_modality_is_marked(tiny_model, encoding):
-    analysis = decide(tiny_model, encoding, sdtps.Settings(), missing=frozenset({"tir"}))
+def test_a_missing_modality_is_marked(without):
+    analysis = without("tir").analyse(sdtps.Settings())
     found = patch_provenance(analysis, "rgb", 9)
     assert found.kept_in["tir"] is None
     assert {p.name: p.from_missing for p in found.parts} == {

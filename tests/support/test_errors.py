@@ -12,12 +12,11 @@ from PIL import Image
 from sdtps import pipeline
 from sdtps.checkpoints.load import WeightsSource, save_checkpoint
 from sdtps.cli.main import main
-from sdtps.support import errors as faults
-from sdtps.support import files
+from sdtps.support import errors, files
 from sdtps.web.server.api import _answered
+from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.jobs import Jobs
-from sdtps.web.session.model_registry import Shelf
-from sdtps.web.session.session import Workbench
+from sdtps.web.session.model_registry import ModelRegistry
 from tests.datasets import trees
 from tests.hostile.ends import complaint
 from tests.hostile.pictures import COLOUR, saved
@@ -47,7 +46,7 @@ def loaded(tiny_model, monkeypatch):
     return tiny_model
 
 
-def fail_with(monkeypatch, error: Exception, place: object = pipeline, name: str = "_forward", after: int = 0) -> None:
+def fail_with(monkeypatch, error: Exception, place: object = pipeline, name: str = "forward", after: int = 0) -> None:
     """Let a function fail on every call after the first so many."""
     real, calls = getattr(place, name), []
 
@@ -62,7 +61,7 @@ def fail_with(monkeypatch, error: Exception, place: object = pipeline, name: str
 
 @pytest.mark.parametrize("code", FAILURES)
 def test_each_failure_has_its_sentence(code) -> None:
-    message = faults.sentence(FAILURES[code])
+    message = errors.sentence(FAILURES[code])
     assert (message.code, complaint(message)) == (code, None)
     assert "secret" not in message
 
@@ -70,7 +69,7 @@ def test_each_failure_has_its_sentence(code) -> None:
 @pytest.mark.parametrize("code", ["server.memory", "server.failed"])
 def test_the_page_says_it_and_goes_on(code, tiny_model, monkeypatch) -> None:
     pipeline.forget()
-    bench = Workbench([tiny_model], {})
+    bench = PageBackend([tiny_model], {})
     token = bench.stage("rgb", saved("PNG")())["pictures"]["rgb"]["token"]
     request = {"pictures": {"rgb": {"token": token}}}
     with monkeypatch.context() as patch:
@@ -86,7 +85,7 @@ def test_http_and_jobs_say_it(code) -> None:
 
     with pytest.raises(gr.Error) as caught:
         _answered(work)
-    assert caught.value.message == faults.sentence(FAILURES[code])
+    assert caught.value.message == errors.sentence(FAILURES[code])
     jobs = Jobs()
     key = jobs.start(work)["job"]
     jobs._jobs[key].future.result(60)
@@ -134,7 +133,7 @@ def test_a_batch_keeps_what_is_done_and_goes_on(loaded, tmp_path, monkeypatch, c
 @pytest.mark.parametrize("name", ["figure", "bundle", "supplement"])
 def test_a_full_disk_leaves_the_old_file(name, loaded, picture, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setattr("sdtps.export.supplement.PLANS", (((), (), ()),))
-    monkeypatch.setattr("sdtps.export.supplement.RATIO_STEP", 0.19)
+    monkeypatch.setattr("sdtps.export.supplement.RATIO_STRIDE", 19)
     out = tmp_path / {"figure": "a.svg", "bundle": "a.zip", "supplement": "a.html"}[name]
     out.write_text("old")
     look = [] if name == "supplement" else ["--columns", "kept"]
@@ -174,11 +173,11 @@ def test_features_on_a_full_disk_or_in_no_folder(loaded, tmp_path, monkeypatch, 
 def test_a_checkpoint_that_is_gone_is_named_and_the_others_work(tiny_model, tmp_path) -> None:
     path = tmp_path / "gone.safetensors"
     save_checkpoint(tiny_model.net, path, half=False)
-    shelf = Shelf([tiny_model], "cpu", uploads=True)
+    shelf = ModelRegistry([tiny_model], "cpu", uploads=True)
     key = shelf.add(WeightsSource(path), now=False)
     if key in shelf.loaded:  # the same weights are in memory
-        key = shelf.add(WeightsSource(path, insist=True), now=False)
-    bench = Workbench(shelf, {})
+        key = shelf.add(WeightsSource(path, force=True), now=False)
+    bench = PageBackend(shelf, {})
     path.unlink()
     token = bench.stage("rgb", saved("PNG")())["pictures"]["rgb"]["token"]
     request = {"pictures": {"rgb": {"token": token}}}
@@ -187,7 +186,7 @@ def test_a_checkpoint_that_is_gone_is_named_and_the_others_work(tiny_model, tmp_
 
 
 def test_an_upload_on_a_full_disk_leaves_nothing(tiny_model, monkeypatch) -> None:
-    bench = Workbench(Shelf([tiny_model], "cpu", uploads=True), {})
+    bench = PageBackend(ModelRegistry([tiny_model], "cpu", uploads=True), {})
     fail_with(monkeypatch, FULL, Path, "write_bytes")
     assert bench.upload_weights("\U0001d49c" * 100 + ".pth", b"x", {})["error"]["code"] == "disk.full"
     assert list(Path(bench.models._folder.name).iterdir()) == []

@@ -5,15 +5,15 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from sdtps.models.losses import batch_hard_triplet
 from sdtps.models.reid import Encoded, ModelConfig, Prediction, build_model
 from sdtps.training.losses import (
-    batch_hard_triplet,
     contrast_loss,
     early_loss,
     focus_loss,
     foreground_loss,
     identity_loss,
-    people_share,
+    people_target,
     token_loss,
 )
 from sdtps.types import MODALITIES
@@ -60,7 +60,7 @@ def test_focus_falls_as_weights_move_to_people():
     options = {"adapter_dim": 16, "timm_options": TINY_HIERA}
     net = build_model(ModelConfig("hiera", "sam2_hiera_tiny", backbone_options=options))
     tokens = torch.randn(2, 128, 16)
-    people = people_share(torch.zeros(2, 128), torch.zeros(2, 128))
+    people = people_target(torch.zeros(2, 128), torch.zeros(2, 128))
     people[:, :32] = 1
     encoded = Encoded(dict.fromkeys(("rgb", "nir", "tir"), tokens), {})
     step = torch.optim.Adam(net.parameters(), lr=0.02)
@@ -78,7 +78,7 @@ def test_focus_falls_as_weights_move_to_people():
 
 def test_bystanders_count_less():
     torch.testing.assert_close(
-        people_share(torch.tensor([1.0, 0.5, 0.0]), torch.tensor([0.5, 0.0, 1.0])), torch.tensor([1.0, 0.5, 0.8])
+        people_target(torch.tensor([1.0, 0.5, 0.0]), torch.tensor([0.5, 0.0, 1.0])), torch.tensor([1.0, 0.5, 0.8])
     )
 
 

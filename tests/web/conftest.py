@@ -36,8 +36,9 @@ class App:
     examples: Path
     data: dict[str, Path]
 
-    def files(self, name: str) -> list[str]:
-        return [str(self.examples / name / f"{m}.png") for m in ("rgb", "nir", "tir")]
+    def files(self, name: str) -> tuple[str, str, str]:
+        rgb, nir, tir = (str(self.examples / name / f"{m}.png") for m in ("rgb", "nir", "tir"))
+        return rgb, nir, tir
 
 
 def small_model(size: tuple[int, int], **config: Any) -> LoadedModel:

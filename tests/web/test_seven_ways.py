@@ -13,16 +13,15 @@ from playwright.sync_api import Browser, Page
 import sdtps
 from sdtps import panels
 from sdtps.cli.main import main
-from sdtps.export import serialise as records
-from sdtps.export import supplement
+from sdtps.export import serialise, supplement
 from sdtps.export.bundle import read_bundle
-from sdtps.images.read import prepare, read_triplet
+from sdtps.images.read import read_triplet
+from sdtps.pipeline import OpenSet
 from tests.web.conftest import App, OpenPage
 from tests.web.helpers import field, point_at, shown_values, wait_for_settings
 
 SETTINGS = {"sparse_ratio": 0.3, "aggr_ratio": 0.7, "beta": 0.125, "tau": 0.3}
 OTHER = {"sparse_ratio": 0.61, "aggr_ratio": 0.4, "beta": 0.25, "tau": 1.0}
-PATCHES = ((0, 0), (5, 3), (9, 6), (15, 7))
 
 
 def options(settings: dict[str, float]) -> list[str]:
@@ -30,21 +29,22 @@ def options(settings: dict[str, float]) -> list[str]:
 
 
 def plain(analysis: sdtps.Analysis) -> dict[str, list[Any]]:
-    return {name: array.tolist() for name, array in records.arrays_of(analysis).items()}
+    return {name: array.tolist() for name, array in serialise.arrays_of(analysis).items()}
 
 
 def assert_page_shows(page: Page, analysis: sdtps.Analysis) -> None:
     """Every number of some patches, in every panel, at full precision."""
-    for row, col in PATCHES:
-        point_at(page, "nir", "score", row, col)
-        page.wait_for_function(
-            "patch => document.querySelector('.lens-grid').dataset.patch === String(patch)", arg=row * 8 + col
-        )
+    rows, cols = analysis.grid
+    for row, col in ((0, 0), (5, 3), (rows // 2, cols - 2), (rows - 1, cols - 1)):
+        patch = row * cols + col
+        point_at(page, "nir", "score", row, col, rows=rows, cols=cols)
+        pointed = "patch => document.querySelector('.lens-grid').dataset.patch === String(patch)"
+        page.wait_for_function(pointed, arg=patch)
         shown = shown_values(page)
         for m, trace in analysis.traces.items():
-            maps = panels.still_maps(trace, m) | panels.moving_maps(trace)
-            expected = {name: float(values[row * 8 + col]) for name, values in maps.items() if values is not None}
-            expected |= {"input": float(trace.token_norm[row * 8 + col]), "kept": int(trace.rank[row * 8 + col]) + 1}
+            maps = panels.maps_of(trace, m)
+            expected = {name: float(values[patch]) for name, values in maps.items() if values is not None}
+            expected |= {"input": float(trace.token_norm[patch]), "kept": int(trace.rank[patch]) + 1}
             assert {name: shown[f"{m}/{name}"] for name in expected} == expected
 
 
@@ -105,8 +105,8 @@ def test_supplement_from_disk_without_network(
     app: App, model, analysis, browser: Browser, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr(supplement, "PLANS", (((0.4,), (0.25,), (1.0,)),))
-    pixels = prepare(read_triplet(*app.files("day")), model.net.backbone.input_size).pixels
-    page_text = supplement.write_supplement(model, analysis, pixels)
+    opened = OpenSet.of(model, read_triplet(*app.files("day")))
+    page_text = supplement.write_supplement(opened, analysis)
     assert len(page_text.encode()) < 3_000_000
     path = tmp_path / "supplement.html"
     path.write_text(page_text, encoding="utf-8")

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from sdtps.checkpoints.families.clip import clip_name, clip_to_timm, resize_position_table, timm_name
 from sdtps.checkpoints.families.grid_guess import possible_grids
-from sdtps.support.messages import CheckpointError, Message
+from sdtps.support.errors import CheckpointError
+from sdtps.support.messages import Message
 from sdtps.types import Grid
 
 CLIP_TIMM, VIT_TIMM = "vit_base_patch16_clip_quickgelu_224", "vit_base_patch16_224"

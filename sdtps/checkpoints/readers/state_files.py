@@ -18,7 +18,8 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from sdtps.checkpoints.readers.torchscript import read_torchscript
-from sdtps.support.messages import CheckpointError, plain
+from sdtps.support.errors import CheckpointError
+from sdtps.support.messages import plain
 
 SUFFIXES = (".safetensors", ".pth", ".pt", ".bin")
 MAX_BYTES = 8 * 1024**3

@@ -14,9 +14,9 @@ import torch
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.export.batch import work
 from sdtps.export.batch.folder import ResultFolder
-from sdtps.export.batch.run import Progress
 from sdtps.export.batch.work import Item, Result, Task
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
+from sdtps.support.progress import Progress
 
 MISSING = "--engine ray needs Ray, which is not installed; install it with: pip install 'ray[data]'"
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sdtps.export import serialise as records
+from sdtps.export import serialise
 from sdtps.export.batch.work import Item, Result, Row, Task, row_path
 from sdtps.export.bundle import versions
+from sdtps.support.errors import InputError
 from sdtps.support.files import PARTIAL, write_whole
-from sdtps.support.messages import InputError
 from sdtps.types import Grid, WeightsReport
 
 SCHEMA = 1
@@ -36,7 +36,7 @@ class ResultFolder:
             "fit": str(task.fit),
             "together": task.together,
             "grid": {"rows": grid.rows, "cols": grid.cols},
-            "weights": records.weights_facts(weights),
+            "weights": serialise.weights_facts(weights),
             "versions": versions(),
         }
         there = self._manifest()

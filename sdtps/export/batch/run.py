@@ -10,11 +10,10 @@ from sdtps.export.batch import work
 from sdtps.export.batch.folder import ResultFolder
 from sdtps.export.batch.work import Item, Result, Task
 from sdtps.models.reid import LoadedModel
+from sdtps.support.progress import Progress
 
 IN_FLIGHT = 6  # groups between the first read and the last write
 READERS = WRITERS = 2
-
-Progress = Callable[[int, int], None]
 
 
 def run_local(

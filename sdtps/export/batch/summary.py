@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 import numpy as np
 
-from sdtps import panels
-from sdtps.export import serialise as records
+from sdtps.export import payload, serialise
 from sdtps.export.batch.folder import ResultFolder
 from sdtps.export.batch.overlay import spread
 from sdtps.export.batch.work import Item, Row
 from sdtps.export.figure.cells import colours_of
+from sdtps.images.encode import photo_url
 from sdtps.types import MODALITIES, FloatArray, Grid
 
 MAP_SIZE = (192, 96)
@@ -55,7 +55,9 @@ def write_summary(folder: ResultFolder, items: Sequence[Item], grid: Grid, facts
     else:
         notes.append("summary.parquet was left out, because pyarrow is not installed; summary.csv holds the same.")
     frequency = _frequency(folder, [row for row in rows if not row["error"]], grid)
-    folder.write("frequency.npz", records.pack_npz({m: f.reshape(grid.rows, grid.cols) for m, f in frequency.items()}))
+    folder.write(
+        "frequency.npz", serialise.pack_npz({m: f.reshape(grid.rows, grid.cols) for m, f in frequency.items()})
+    )
     folder.write("index.html", _sheet(rows, frequency, grid, facts).encode())
     return notes
 
@@ -91,7 +93,7 @@ def _frequency(folder: ResultFolder, rows: Sequence[Row], grid: Grid) -> dict[st
     """(N,) share of the triplets that keep each patch, per modality."""
     counts = {str(m): np.zeros(grid.patches, np.int64) for m in MODALITIES}
     for row in rows:
-        arrays = records.unpack_npz((folder.path / row["files"][0]).read_bytes())
+        arrays = serialise.unpack_npz((folder.path / row["files"][0]).read_bytes())
         for m, count in counts.items():
             count += arrays[f"{m}.mask"]
     return {m: (count / max(1, len(rows))).astype(np.float32) for m, count in counts.items()}
@@ -123,10 +125,10 @@ def _sheet(rows: Sequence[Row], frequency: Mapping[str, FloatArray], grid: Grid,
 
 
 def _map(name: str, values: FloatArray, grid: Grid) -> str:
-    table = panels.colour_table("viridis")
+    table = payload.colour_table("viridis")
     colours = (colours_of(values, (0.0, 1.0), table) * 255).round().astype(np.uint8)
     size = MAP_SIZE if grid.rows >= grid.cols else MAP_SIZE[::-1]
-    url = panels.photo_url(spread(colours, grid, (*size, 3)))
+    url = photo_url(spread(colours, grid, (*size, 3)))
     stops = ",".join(f"rgb({','.join(map(str, table[i]))})" for i in range(0, 256, 51))
     bar = f"<div class='bar' style='background:linear-gradient(to right,{stops})'></div>"
     ends = "<div class='ends'><span>0</span><span>1</span></div>"

@@ -13,15 +13,15 @@ import numpy as np
 from PIL import Image
 
 from sdtps.datasets import Record
-from sdtps.export import serialise as records
+from sdtps.export import serialise
 from sdtps.export.batch.overlay import overlay
 from sdtps.images.masks import people_patches
-from sdtps.images.read import Fit, Prepared, prepare
+from sdtps.images.read import Fit
 from sdtps.metrics.overlap import chance_jaccard, overlap
 from sdtps.models.reid import LoadedModel
-from sdtps.pipeline import decide, encode_many
+from sdtps.pipeline import OpenSet, encode_together, runnable
+from sdtps.support.errors import LensError, full_sentence
 from sdtps.types import Analysis, BoolArray, Settings
-from sdtps.variants import get_variant
 
 QUALITY = 90
 LONGEST_NAME = 200  # bytes
@@ -53,12 +53,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A triplet ready for the backbone, or the sentence why it is not."""
+    """An image set ready for the backbone, or the sentence why it is not."""
 
     item: Item
-    prepared: Prepared | None = None
-    notes: tuple[str, ...] = ()
-    missing: frozenset[str] = frozenset()
+    opened: OpenSet | None = None
     people: BoolArray | None = None
     error: str = ""
 
@@ -99,23 +97,19 @@ def load(model: LoadedModel, items: Sequence[Item], task: Task) -> list[Loaded]:
         try:
             triplet = item.record.read(task.fit)
             people = people_patches(item.record.mask, size, grid, task.fit) if item.record.mask else None
-            loaded.append(Loaded(item, prepare(triplet, size), triplet.notes(size), triplet.missing, people))
+            opened = OpenSet.of(model, triplet, item.record.cam, asked=False)
+            loaded.append(Loaded(item, opened, people))
         except (ValueError, OSError) as error:
-            modality = getattr(error, "modality", None)
-            loaded.append(Loaded(item, error=f"{modality.upper()}: {error}" if modality else str(error)))
+            loaded.append(Loaded(item, error=full_sentence(error) if isinstance(error, LensError) else str(error)))
     return loaded
 
 
 def compute(model: LoadedModel, loaded: Sequence[Loaded], task: Task) -> list[tuple[Loaded, Analysis | None]]:
-    """One forward pass for the triplets that are sound, then the numbers of each."""
-    if lacking := model.net.sdtps.supports(get_variant(task.settings.variant)):
-        raise ValueError(lacking)
-    sound = [(one, one.prepared) for one in loaded if one.prepared is not None]
-    encodings = iter(encode_many(model, [p for _, p in sound]) if sound else ())
-    return [
-        (one, decide(model, next(encodings), task.settings, one.notes, one.missing) if one.prepared else None)
-        for one in loaded
-    ]
+    """One forward pass for the sets that are sound, then the numbers of each."""
+    runnable(model, task.settings.variant)
+    sound = [one.opened for one in loaded if one.opened is not None]
+    encoded = iter(encode_together(sound) if sound else ())
+    return [(one, next(encoded).analyse(task.settings) if one.opened else None) for one in loaded]
 
 
 def pack(found: Sequence[tuple[Loaded, Analysis | None]]) -> list[Result]:
@@ -134,13 +128,13 @@ def row_path(name: str) -> str:
 
 
 def _packed(one: Loaded, analysis: Analysis) -> Result:
-    assert one.prepared is not None
+    assert one.opened is not None
     name = one.item.name
     stream = io.BytesIO()
-    picture = overlay(analysis, one.prepared.pixels)
+    picture = overlay(analysis, one.opened.prepared.pixels)
     Image.fromarray(picture).save(stream, "JPEG", quality=QUALITY, subsampling=0)
     files = {
-        f"maps/{name}.npz": records.pack_npz(records.arrays_of(analysis)),
+        f"maps/{name}.npz": serialise.pack_npz(serialise.arrays_of(analysis)),
         f"overlays/{name}.jpg": stream.getvalue(),
     }
     row = _row(one, analysis) | {"files": list(files)}
@@ -159,7 +153,7 @@ def _row(one: Loaded, analysis: Analysis) -> Row:
         "error": "",
         "pid": one.item.record.pid,
         "cam": one.item.record.cam,
-        "missing": " ".join(sorted(one.missing)),
+        "missing": " ".join(sorted(m for m, trace in analysis.traces.items() if trace.missing)),
         "kept": first.kept,
         "patches": analysis.grid.patches,
     }

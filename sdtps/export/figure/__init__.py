@@ -11,14 +11,13 @@ from sdtps.export.figure.style import FORMATS, PRESETS, FigureOptions
 
 if TYPE_CHECKING:
     from sdtps.export.figure.compare import compare_figure
-    from sdtps.export.figure.grid import FIGURE_PANELS, grid_figure
+    from sdtps.export.figure.grid import grid_figure
     from sdtps.export.figure.ranks import RankedItem, RankedQuery, rank_figure
     from sdtps.export.figure.sheet import Sheet
 
 # What draws is imported when it is asked for: Matplotlib and fontTools would make every start slower.
 _HOMES = {
     "compare_figure": "compare",
-    "FIGURE_PANELS": "grid",
     "grid_figure": "grid",
     "RankedItem": "ranks",
     "RankedQuery": "ranks",
@@ -27,7 +26,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "FIGURE_PANELS",
     "FORMATS",
     "PRESETS",
     "FigureOptions",

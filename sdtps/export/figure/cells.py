@@ -11,7 +11,8 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from sdtps.export.figure.style import FRAME, FigureOptions
-from sdtps.panels import Pixels, colour_table
+from sdtps.export.payload import colour_table
+from sdtps.images.encode import Pixels
 from sdtps.types import BoolArray, FloatArray, Grid
 
 DIM, DIM_ALPHA = "#5c6675", 0.82  # as on the page

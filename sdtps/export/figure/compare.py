@@ -8,8 +8,10 @@ from sdtps.export.figure import cells
 from sdtps.export.figure.grid import EDGE, GAP, HEAD_SIZE, LABEL, LINE, LINE_SIZE, NUMBER_SIZE, draw_banner, row_label
 from sdtps.export.figure.sheet import Sheet
 from sdtps.export.figure.style import ENTERED, GREY, LEFT, FigureOptions
+from sdtps.images.encode import Pixels
 from sdtps.metrics.overlap import overlap
-from sdtps.panels import Pixels
+from sdtps.panels import SLIDERS, settings_line
+from sdtps.support.errors import InputError
 from sdtps.types import MODALITIES, Analysis, BoolArray
 
 HEAD, BANNER, FOOT, LEGEND = 0.27, 0.17, 0.115, 0.14
@@ -35,7 +37,8 @@ def compare_figure(
         labels: heads of the two columns.
     """
     if a.grid != b.grid:
-        raise ValueError("A and B have different grids and cannot be compared patch by patch.")
+        text = "A and B have different grids and cannot be compared patch by patch."
+        raise InputError("figure.grids", text)
     options = options or FigureOptions()
     words, grid = options.words(), a.grid
     picture = next(p.shape for p in pixels.values() if p is not None)
@@ -52,6 +55,8 @@ def compare_figure(
     sheet.notes = options.notes()
     if weak:
         draw_banner(sheet, weak, words)
+    heads = {name: ("", words[name]) for name in COLUMNS if name not in ("a", "b")}
+    heads |= {"a": (labels[0], _difference(a, b)), "b": (labels[1], _difference(b, a))}
     for i, m in enumerate(MODALITIES):
         x = EDGE + (i % aside) * block
         y = top + HEAD + (i // aside) * pitch
@@ -68,7 +73,7 @@ def compare_figure(
             cells.frame(axes, grid)
             middle = left + width / 2
             if i < aside or aside > 1:
-                _heads(sheet, middle, y, name, a, b, labels, width, words)
+                _head(sheet, middle, y, *heads[name], width)
             foot = y + height + 0.085
             if name in ("a", "b"):
                 trace = (a if name == "a" else b)[m]
@@ -93,30 +98,19 @@ def _change(axes: Axes, a: BoolArray, b: BoolArray, analysis: Analysis, how: str
         cells.region(axes, mask, analysis.grid, facecolor="none", edgecolor="white", linewidth=0.5)
 
 
-def _heads(
-    sheet: Sheet,
-    x: float,
-    y: float,
-    name: str,
-    a: Analysis,
-    b: Analysis,
-    labels: tuple[str, str],
-    width: float,
-    words: Mapping[str, str],
-) -> None:
-    if name not in ("a", "b"):
-        sheet.text(x, y - 0.045, words[name], HEAD_SIZE, within=width)
-        return
-    label, ours, theirs = (labels[0], a, b) if name == "a" else (labels[1], b, a)
-    sheet.text(x, y - 0.15, label, HEAD_SIZE, within=width, weight="bold")
-    sheet.text(x, y - 0.045, _difference(ours, theirs), NUMBER_SIZE + 0.5, within=width)
+def _head(sheet: Sheet, x: float, y: float, label: str, text: str, width: float) -> None:
+    """One line, or a label and what sets it apart."""
+    if label:
+        sheet.text(x, y - 0.15, label, HEAD_SIZE, within=width, weight="bold")
+    sheet.text(x, y - 0.045, text, NUMBER_SIZE + 0.5 if label else HEAD_SIZE, within=width)
 
 
 def _difference(ours: Analysis, theirs: Analysis) -> str:
     """What sets one side apart: the settings that differ, else the weights."""
-    symbols = {"sparse_ratio": "ρ", "aggr_ratio": "α", "beta": "β", "tau": "τ"}
     mine, others = ours.settings.as_dict(), theirs.settings.as_dict()
-    parts = [f"{symbols[k]}={mine[k]:g}" for k in symbols if mine[k] != others[k]]
+    parts = [f"{s.symbol}={mine[k]:g}" for k, s in SLIDERS.items() if mine[k] != others[k]]
+    knobs, their_knobs = ours.settings.knobs, theirs.settings.knobs
+    parts += [f"{k}={v:g}" for k, v in knobs.items() if their_knobs.get(k) != v]
     if mine["variant"] != others["variant"]:
         parts.append(str(mine["variant"]))
     if ours.weights.sha256 != theirs.weights.sha256:
@@ -134,8 +128,5 @@ def _legend(sheet: Sheet, y: float, words: Mapping[str, str]) -> None:
 
 def _provenance(sheet: Sheet, label: str, analysis: Analysis, y: float) -> None:
     s, w = analysis.settings, analysis.weights
-    line = (
-        f"{label}{w.name} ({w.short_hash}) · {s.variant} · ρ = {s.sparse_ratio:g}, α = {s.aggr_ratio:g}, "
-        f"β = {s.beta:g}, τ = {s.tau:g}"
-    )
+    line = f"{label}{w.name} ({w.short_hash}) · {s.variant} · {settings_line(s)}"
     sheet.text(EDGE + LABEL, y, line, LINE_SIZE, within=sheet.width - 2 * EDGE - LABEL, color=GREY, align="left")

@@ -4,29 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from sdtps import panels
 from sdtps.export.figure import cells
 from sdtps.export.figure.sheet import Sheet
 from sdtps.export.figure.style import GREY, INK, WARNING_FILL, WARNING_INK, WARNING_LINE, FigureOptions, short
-from sdtps.panels import PANELS, Pixels, colour_table
+from sdtps.export.payload import colour_table
+from sdtps.images.encode import Pixels
+from sdtps.panels import HEAT_PANELS, PANELS, Kind, Panel, maps_of, settings_line
 from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, WeightsReport
-
-FIGURE_PANELS = PANELS
-HEAT = frozenset(PANELS) - {"input", "kept"}
-SYMBOLS = {
-    "self": r"$s_{im}$",
-    "cross1": r"$s_{c_1}$",
-    "cross2": r"$s_{c_2}$",
-    "predictor": r"$s_p$",
-    "score": r"$s$",
-}
 
 # Inches.
 LABEL, GAP, EDGE = 0.17, 0.045, 0.02
 HEAD, BAR, BAR_NUMBERS, CAPTION, LINE, BANNER = 0.27, 0.045, 0.105, 0.14, 0.11, 0.17
 HEAD_SIZE, SYMBOL_SIZE, NUMBER_SIZE, LINE_SIZE = 7.5, 6.5, 5.5, 5.5
 STEPS = 64  # of a colour bar
+GROUP_COLORS = {1: "#f2b701", 2: "#3aa7e0", 3: "#ffffff", 4: "#b07cc6"}  # own modality, another, both, filled up
 
 
 @dataclass(frozen=True)
@@ -55,9 +49,8 @@ class Layout:
         return self.top + (len(MODALITIES) - 1) * self.pitch + self.cell[1]
 
 
-def layout_of(options: FigureOptions, aspect: float, banner: bool, bars: bool) -> Layout:
-    """Cells that fill the width."""
-    count = len(options.panels)
+def layout_of(options: FigureOptions, count: int, aspect: float, banner: bool, bars: bool) -> Layout:
+    """So many columns of cells that fill the width."""
     width = (options.inches - 2 * EDGE - LABEL - (count - 1) * GAP) / count
     height = width * aspect
     per_map = bars and options.scale == "map"
@@ -78,20 +71,20 @@ def grid_figure(analysis: Analysis, pixels: Mapping[str, Pixels | None], options
     """
     options = options or FigureOptions()
     height, width = next(p.shape[:2] for p in pixels.values() if p is not None)
-    columns = options.panels
-    bars = any(c in HEAT for c in columns)
+    columns = options.panels(analysis.settings.variant)
+    bars = any(c in HEAT_PANELS for c in columns)
     banner = not analysis.weights.complete
-    layout = layout_of(options, height / width, banner, bars)
+    layout = layout_of(options, len(columns), height / width, banner, bars)
     sheet = Sheet(options.inches, layout.height)
     sheet.notes = options.notes()
     words = options.words()
     if banner:
         draw_banner(sheet, analysis.weights, words)
-    limits = ranges(analysis, options.scale)
+    drawing = Drawing(sheet, layout, analysis, pixels, options, ranges(analysis, options.scale))
     for col, panel in enumerate(columns):
-        _head(sheet, layout, col, panel, analysis, words)
+        drawing.head(col, PANELS[panel])
         for row, m in enumerate(MODALITIES):
-            _cell(sheet, layout, row, col, panel, analysis, str(m), pixels[m], limits, options)
+            drawing.cell(row, col, PANELS[panel], m)
         if options.captions:
             x, _ = layout.place(0, col)
             y = layout.bottom + (BAR + BAR_NUMBERS + GAP if bars else 0) + CAPTION - 0.03
@@ -108,13 +101,7 @@ def ranges(analysis: Analysis, scale: str) -> dict[str, dict[str, list[float]]]:
     """The range of each heat map by modality and panel: the same numbers as on the page."""
     if scale == "shared":
         return dict.fromkeys(analysis.traces, panels.shared_ranges(analysis.traces.values(), analysis.settings))
-    return {m: panels.map_ranges(heat_maps(analysis, m)) for m in analysis.traces}
-
-
-def heat_maps(analysis: Analysis, modality: str) -> dict[str, FloatArray | None]:
-    """(N,) the numbers of every heat panel, or None where the weights lack it."""
-    trace = analysis[modality]
-    return panels.still_maps(trace, modality) | panels.moving_maps(trace)
+    return {m: panels.own_ranges(maps_of(analysis[m], m)) for m in analysis.traces}
 
 
 def row_label(sheet: Sheet, x: float, y: float, label: str) -> None:
@@ -139,8 +126,7 @@ def draw_provenance(sheet: Sheet, analysis: Analysis, words: Mapping[str, str]) 
     state = words["trained" if report.complete else "partial" if report.trained else "random"]
     weights = words["weights"].format(name=report.name, hash=report.short_hash, state=state)
     variant = words["variant"].format(name=settings.variant)
-    numbers = f"ρ = {settings.sparse_ratio:g}, α = {settings.aggr_ratio:g}, β = {settings.beta:g}, τ = {settings.tau:g}"
-    line = f"{weights} · {variant} · {numbers}"
+    line = f"{weights} · {variant} · {settings_line(settings)}"
     y = sheet.height - EDGE - 0.02
     sheet.text(EDGE + LABEL, y, line, LINE_SIZE, within=sheet.width - 2 * EDGE - LABEL, color=GREY, align="left")
 
@@ -161,62 +147,78 @@ def colour_bar(sheet: Sheet, x: float, y: float, width: float, limits: list[floa
         sheet.text(place, y + BAR + 0.095, short(value), NUMBER_SIZE, color=INK, align=align, within=width * 0.48)
 
 
-def _head(sheet: Sheet, layout: Layout, col: int, panel: str, analysis: Analysis, words: Mapping[str, str]) -> None:
-    trace = analysis[MODALITIES[0]]
-    weights = trace.aggregation_weights
-    lines = SYMBOLS | {
-        "input": rf"${analysis.grid.rows}\times{analysis.grid.cols}$",
-        "kept": rf"$K/N$ = {trace.kept}/{analysis.grid.patches}",
-        "aggregation": "" if weights is None else rf"$N_c$ = {len(weights)}",
-        "soft": rf"$\tau$ = {analysis.settings.tau:g}",
-        "frequency": words["draws"].format(n=analysis.settings.draws),
-    }
-    x, y = layout.place(0, col)
-    middle = x + layout.cell[0] / 2
-    second = lines.get(panel, "")
-    room = layout.cell[0] + 0.6 * GAP
-    sheet.text(middle, y - (0.15 if second else 0.045), words[panel], HEAD_SIZE, within=room)
-    if second:
-        sheet.text(middle, y - 0.045, second, SYMBOL_SIZE, within=room, color=INK)
+@dataclass(frozen=True)
+class Drawing:
+    """Column heads and pictures of one analysis on its sheet; `limits` are ranges by modality and panel."""
 
+    sheet: Sheet
+    layout: Layout
+    analysis: Analysis
+    pixels: Mapping[str, Pixels | None]
+    options: FigureOptions
+    limits: Mapping[str, Mapping[str, list[float]]]
 
-def _cell(
-    sheet: Sheet,
-    layout: Layout,
-    row: int,
-    col: int,
-    panel: str,
-    analysis: Analysis,
-    modality: str,
-    pixels: Pixels | None,
-    limits: Mapping[str, Mapping[str, list[float]]],
-    options: FigureOptions,
-) -> None:
-    x, y = layout.place(row, col)
-    width, height = layout.cell
-    grid, trace, words = analysis.grid, analysis[modality], options.words()
-    axes = sheet.axes(x, y, width, height)
-    middle = (x + width / 2, y + height / 2)
-    values = heat_maps(analysis, modality)[panel] if panel in HEAT else None
-    if values is not None:
-        blended = trace.mask if panel == "aggregation" else None
-        cells.heat(axes, pixels, values, limits[modality][panel], options, grid, blended)
-    else:
-        cells.photo(axes, pixels, grid)
-    if panel in HEAT and values is None:
-        cells.region(axes, np.ones(grid.patches, bool), grid, facecolor="white", alpha=0.8)
-        sheet.text(*middle, words["absent"], NUMBER_SIZE, color=GREY, vertical="center", within=width)
-    if panel == "kept" or (panel == "aggregation" and values is not None):
-        cells.dropped(axes, trace.mask, grid, options.dropped)
-    if panel == "input" and pixels is None:
-        sheet.text(*middle, words["missing"], NUMBER_SIZE, vertical="center", within=width)
-    if panel in ("cross1", "cross2"):
-        other = Modality(modality).others[0 if panel == "cross1" else 1]
-        tag = {"facecolor": "black", "alpha": 0.62, "edgecolor": "none", "pad": 0.9}
-        sheet.text(
-            x + 0.03, y + height - 0.035, f"← {other.upper()}", 5.0, color="white", align="left", bbox=tag, within=width
-        )
-    cells.frame(axes, grid)
-    last = row == len(MODALITIES) - 1
-    if values is not None and (options.scale == "map" or last):
-        colour_bar(sheet, x, y + height + 0.03, width, limits[modality][panel], options.colormap)
+    def head(self, col: int, panel: Panel) -> None:
+        """The panel's name, and its symbol or its number."""
+        words, analysis = self.options.words(), self.analysis
+        trace = analysis[MODALITIES[0]]
+        weights, n = trace.aggregation_weights, analysis.grid.patches
+        sizes = ", ".join(str(analysis[m].kept) for m in MODALITIES)
+        effective = ", ".join(f"{analysis[m].effective:.0f}" for m in MODALITIES)
+        lines = {
+            "input": rf"${analysis.grid.rows}\times{analysis.grid.cols}$",
+            "kept": rf"$K/N$ = {trace.kept}/{n}" if trace.groups is None else f"{sizes} / {n}",
+            "weight": rf"$n_{{eff}}$ = {effective}" if trace.soft else "",
+            "aggregation": "" if weights is None else rf"$N_c$ = {len(weights)}",
+            "soft": rf"$\tau$ = {analysis.settings.tau:g}",
+            "frequency": words["draws"].format(n=analysis.settings.draws),
+        }
+        x, y = self.layout.place(0, col)
+        middle, room = x + self.layout.cell[0] / 2, self.layout.cell[0] + 0.6 * GAP
+        second = lines.get(panel.name, f"${panel.symbols.get(analysis.settings.variant, panel.symbol)}$")
+        self.sheet.text(middle, y - (0.15 if second else 0.045), words[panel.name], HEAD_SIZE, within=room)
+        if second:
+            self.sheet.text(middle, y - 0.045, second, SYMBOL_SIZE, within=room, color=INK)
+
+    def cell(self, row: int, col: int, panel: Panel, modality: Modality) -> None:
+        """One picture with its colour bar."""
+        x, y = self.layout.place(row, col)
+        width, height = self.layout.cell
+        axes = self.sheet.axes(x, y, width, height)
+        values = maps_of(self.analysis[modality], modality).get(panel.name)
+        self._picture(axes, panel, modality, values)
+        if panel.other is not None:
+            tag = {"facecolor": "black", "alpha": 0.62, "edgecolor": "none", "pad": 0.9}
+            name = f"← {modality.others[panel.other].upper()}"
+            place = (x + 0.03, y + height - 0.035)
+            self.sheet.text(*place, name, 5.0, color="white", align="left", bbox=tag, within=width)
+        if word := self._lacking(panel, modality, values):
+            middle = (x + width / 2, y + height / 2)
+            color = GREY if panel.kind is Kind.HEAT else INK
+            self.sheet.text(*middle, word, NUMBER_SIZE, color=color, vertical="center", within=width)
+        cells.frame(axes, self.analysis.grid)
+        if values is not None and (self.options.scale == "map" or row == len(MODALITIES) - 1):
+            limits = self.limits[modality][panel.name]
+            colour_bar(self.sheet, x, y + height + 0.03, width, limits, self.options.colormap)
+
+    def _picture(self, axes: Axes, panel: Panel, modality: Modality, values: FloatArray | None) -> None:
+        grid, trace, pixels = self.analysis.grid, self.analysis[modality], self.pixels[modality]
+        if values is not None:
+            blended = trace.mask if panel.masked else None
+            cells.heat(axes, pixels, values, self.limits[modality][panel.name], self.options, grid, blended)
+        else:
+            cells.photo(axes, pixels, grid)
+        if panel.kind is Kind.HEAT and values is None:
+            cells.region(axes, np.ones(grid.patches, bool), grid, facecolor="white", alpha=0.8)
+        if panel.masked and (panel.kind is Kind.KEPT or values is not None) and not trace.soft:
+            cells.dropped(axes, trace.mask, grid, self.options.dropped)
+        if panel.kind is Kind.KEPT and trace.groups is not None:
+            for group, color in GROUP_COLORS.items():
+                cells.region(axes, trace.groups == group, grid, facecolor="none", edgecolor=color, linewidth=0.6)
+
+    def _lacking(self, panel: Panel, modality: Modality, values: FloatArray | None) -> str:
+        """What to say in a picture that cannot be shown."""
+        without = panel.kind is Kind.KEPT and self.analysis[modality].soft
+        if (panel.kind is Kind.HEAT and values is None) or without:
+            return self.options.words()["absent"]
+        return self.options.words()["missing"] if panel.kind is Kind.PHOTO and self.pixels[modality] is None else ""

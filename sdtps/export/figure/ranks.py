@@ -7,7 +7,7 @@ from sdtps.export.figure import cells
 from sdtps.export.figure.grid import EDGE, HEAD_SIZE, LABEL, NUMBER_SIZE, row_label
 from sdtps.export.figure.sheet import Sheet
 from sdtps.export.figure.style import GREY, RIGHT, WRONG, FigureOptions
-from sdtps.panels import Pixels
+from sdtps.images.encode import Pixels
 from sdtps.types import MODALITIES, Grid
 
 HEAD, GAP, QUERY_GAP, FOOT, BETWEEN = 0.16, 0.05, 0.08, 0.11, 0.05

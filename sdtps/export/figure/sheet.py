@@ -46,7 +46,7 @@ class Sheet:
         axes.set_axis_off()
         return axes
 
-    def text(
+    def text(  # noqa: PLR0913 - Matplotlib's own
         self,
         x: float,
         y: float,

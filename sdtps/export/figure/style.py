@@ -1,10 +1,15 @@
 """What a figure looks like: widths of journals, sizes of type, words in two languages, options."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from sdtps.panels import COLOUR_MAPS, PANELS
+from sdtps.export.payload import COLOUR_MAPS
+from sdtps.panels import PANELS, SDTPS_PANELS, panels_of
+from sdtps.support.errors import SettingsError
+from sdtps.variants import Group
+from sdtps.web.static import texts
 
 FORMATS = ("pdf", "svg", "png")
 DPI = 300
@@ -21,8 +26,8 @@ PRESETS = MappingProxyType(
         "ieee-column": 3.5,
     }
 )
-PAGE_PANELS = ("input", "self", "cross1", "cross2", "predictor", "score", "kept", "aggregation")
-COLUMN_PANELS = ("input", "self", "cross1", "score", "kept", "aggregation")
+PAGE_PANELS = tuple(name for name in SDTPS_PANELS if PANELS[name].group is not Group.WHAT_IF)
+COLUMN_PANELS = tuple(name for name in PAGE_PANELS if PANELS[name].compact)
 WIDE_ENOUGH = 5.0  # inches, from which all eight columns are legible
 
 FONT = "STIXGeneral"  # Times-like, as the templates' body; comes with Matplotlib
@@ -46,16 +51,6 @@ ENTERED, LEFT = "#1b9e77", "#d95f02"
 
 WORDS = {
     "en": {
-        "input": "Input",
-        "self": "Self",
-        "cross1": "Cross 1",
-        "cross2": "Cross 2",
-        "predictor": "Predictor",
-        "score": "Score",
-        "kept": "Kept",
-        "aggregation": "Aggregation",
-        "soft": "Soft",
-        "frequency": "Frequency",
         "missing": "missing",
         "absent": "not in\nthese weights",
         "draws": "{n} draws",
@@ -74,16 +69,6 @@ WORDS = {
         "no.cjk": "No Chinese font is installed; the labels are in English.",
     },
     "zh": {
-        "input": "输入",
-        "self": "自注意",
-        "cross1": "交叉 1",
-        "cross2": "交叉 2",
-        "predictor": "预测器",
-        "score": "融合分数",
-        "kept": "保留",
-        "aggregation": "聚合",
-        "soft": "软决策",
-        "frequency": "选中频率",
         "missing": "缺失",
         "absent": "权重中\n没有",
         "draws": "{n} 次抽样",
@@ -111,7 +96,7 @@ class FigureOptions:
     Attributes:
         columns: panels from left to right; what fits the width by default.
         width: a name of `PRESETS`, or inches.
-        colormap: a name of `panels.COLOUR_MAPS`.
+        colormap: a name of `payload.COLOUR_MAPS`.
         scale: `shared` (one colour bar per column) or `map` (one per picture).
         opacity: of heat maps over the photograph, 0 to 1.
         dropped: `dim` or `black`.
@@ -140,34 +125,44 @@ class FigureOptions:
         if isinstance(self.width, str):
             allowed["width"] = tuple(PRESETS)
         elif not 1.5 <= self.width <= 20:
-            raise ValueError(f"width must lie between 1.5 and 20 inches, not at {self.width}.")
+            text = "width must lie between 1.5 and 20 inches, not at {value}."
+            raise SettingsError("figure.width", text, value=self.width)
         for name, choices in allowed.items():
             if getattr(self, name) not in choices:
-                raise ValueError(f"There is no {name} {getattr(self, name)!r}; choose one of {', '.join(choices)}.")
+                raise _unknown(name, getattr(self, name), choices)
         if not 0 <= self.opacity <= 1:
-            raise ValueError(f"opacity must lie between 0 and 1, not at {self.opacity}.")
+            text = "opacity must lie between 0 and 1, not at {value}."
+            raise SettingsError("figure.opacity", text, value=self.opacity)
         unknown = [c for c in self.columns or () if c not in PANELS]
         if unknown or self.columns == ():
-            what = repr(unknown[0]) if unknown else "an empty list"
-            raise ValueError(f"There is no column {what}; choose from {', '.join(PANELS)}.")
+            raise _unknown("column", unknown[0] if unknown else "", PANELS)
 
     @property
     def inches(self) -> float:
         """The width in inches."""
         return PRESETS[self.width] if isinstance(self.width, str) else self.width
 
-    @property
-    def panels(self) -> tuple[str, ...]:
-        """The columns asked for, or those that are legible at this width."""
-        return self.columns or (PAGE_PANELS if self.inches >= WIDE_ENOUGH else COLUMN_PANELS)
+    def panels(self, variant: str) -> tuple[str, ...]:
+        """The columns asked for, or those of the variant that are legible at this width."""
+        legible = PAGE_PANELS if self.inches >= WIDE_ENOUGH else COLUMN_PANELS
+        own = [name for name in panels_of(variant) if name in legible or name not in SDTPS_PANELS]
+        return self.columns or tuple(own)
 
     def words(self) -> dict[str, str]:
-        """The words of the language; English ones where no font could print Chinese."""
-        return WORDS[self.language if self.language == "en" or cjk_font() else "en"]
+        """The words of the language, those of the page for the columns; English where no font could print Chinese."""
+        language = self.language if self.language == "en" or cjk_font() else "en"
+        return WORDS[language] | {
+            name: texts()[language].get(f"column.{name}", panel.title or name) for name, panel in PANELS.items()
+        }
 
     def notes(self) -> tuple[str, ...]:
         """What was not done as asked, in plain sentences."""
         return () if self.language == "en" or cjk_font() else (WORDS["en"]["no.cjk"],)
+
+
+def _unknown(what: str, value: object, choices: Iterable[str]) -> SettingsError:
+    text = "There is no {what} {value!r}; choose one of {names}."
+    return SettingsError("figure.unknown", text, what=what, value=value, names=", ".join(choices))
 
 
 @lru_cache

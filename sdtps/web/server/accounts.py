@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
 
 KIND = "scrypt"
 COST, BLOCK, PARALLEL = 2**15, 8, 1  # 32 MB and about a tenth of a second per try

@@ -18,46 +18,43 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from sdtps.export import figure as drawing
-from sdtps.export import serialise as records
+from sdtps.export import serialise
 from sdtps.export.bundle import versions, write_bundle
-from sdtps.images.read import MAX_BYTES, Fit, Prepared, prepare
-from sdtps.models.reid import LoadedModel
-from sdtps.pipeline import decide, encode
-from sdtps.support import errors as faults
-from sdtps.support.messages import CheckpointError, InputError, Message
-from sdtps.types import MODALITIES, Analysis, Settings
-from sdtps.variants import get_variant
+from sdtps.images.read import MAX_BYTES, Fit
+from sdtps.pipeline import OpenSet
+from sdtps.support.errors import InputError, LensError, full_sentence
+from sdtps.types import MODALITIES, Analysis
 from sdtps.web.server.access_log import with_log
-from sdtps.web.session.requests import Refusal, parse_settings
-from sdtps.web.session.session import Workbench
-from sdtps.web.session.tasks.exports import parse_format, parse_look
+from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.requests import SettingsFields, malformed
+from sdtps.web.session.tasks.exports import FileFormat, Look
 
-Variant = Literal["open-source", "paper", "first", "complete-gumbel", "final", "importance"]
-DEFAULTS = Settings()
+Pictures = tuple[object, object, object]
 log = logging.getLogger(__name__)
 
 
-def add_api(workbench: Workbench, files: set[str]) -> None:
+def add_api(backend: PageBackend, files: set[str]) -> None:
     """Add the endpoints to the page that is being built.
 
     Args:
-        workbench: answers them.
+        backend: answers them.
         files: takes note of the files that were made for clients, so that old ones are deleted.
     """
 
-    def analyse(
+    def analyse(  # noqa: PLR0913 - the public parameters
         rgb: str | None = None,
         nir: str | None = None,
         tir: str | None = None,
-        sparse_ratio: float = DEFAULTS.sparse_ratio,
-        aggr_ratio: float = DEFAULTS.aggr_ratio,
-        beta: float = DEFAULTS.beta,
-        tau: float = DEFAULTS.tau,
-        variant: Variant = "final",
+        sparse_ratio: float | None = None,
+        aggr_ratio: float | None = None,
+        beta: float | None = None,
+        tau: float | None = None,
+        variant: str | None = None,
         fit: Literal["stretch", "letterbox"] = "stretch",
         weights: str | None = None,
+        camera: int | None = None,
     ) -> dict[str, Any]:
-        """Select patches of an RGB / near-infrared / thermal triplet of one person by SDTPS, and say why.
+        """Select patches of an RGB / near-infrared / thermal image set of one person by SDTPS, and say why.
 
         Returns every number: per modality the self- and cross-attention maps, the predictor, the fused score, the kept
         patches in order, and how they are blended into aggregated tokens, plus the re-identification feature.
@@ -66,27 +63,28 @@ def add_api(workbench: Workbench, files: set[str]) -> None:
             rgb: the RGB picture: base64 or data URL of a PNG, JPEG, TIFF, BMP or WebP, or a file. Null if missing.
             nir: the near-infrared picture, likewise.
             tir: the thermal picture, likewise.
-            sparse_ratio: share of patches to keep, 0.05 to 1.
-            aggr_ratio: aggregated tokens per kept share, 0.05 to 1.
-            beta: weight of the attention maps in the score, 0 to 0.5.
+            sparse_ratio: share of patches to keep, 0.05 to 1; by default what the weights were trained with.
+            aggr_ratio: aggregated tokens per kept share, 0.05 to 1; the same default.
+            beta: weight of the attention maps in the score, 0 to 0.5; the same default.
             tau: temperature of the soft decision; never changes what is kept.
-            variant: which SDTPS.
+            variant: which SDTPS, such as final or importance; by default the one of the weights.
             fit: what to do with pictures of another shape than the model's.
             weights: short hash of loaded weights (see /weights); the first by default.
+            camera: label of the camera from 0, for weights with a camera embedding.
         """
-        settings = _settings(sparse_ratio, aggr_ratio, beta, tau, variant)
-        analysis, _ = _answered(lambda: _analyse(workbench, (rgb, nir, tir), settings, fit, weights))
-        return records.as_json(analysis)
+        settings = _given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
+        found = _answered(lambda: _analysed(backend, (rgb, nir, tir), settings, fit, weights, camera))
+        return serialise.as_json(found[1])
 
-    def figure(
+    def figure(  # noqa: PLR0913 - the public parameters
         rgb: str | None = None,
         nir: str | None = None,
         tir: str | None = None,
-        sparse_ratio: float = DEFAULTS.sparse_ratio,
-        aggr_ratio: float = DEFAULTS.aggr_ratio,
-        beta: float = DEFAULTS.beta,
-        tau: float = DEFAULTS.tau,
-        variant: Variant = "final",
+        sparse_ratio: float | None = None,
+        aggr_ratio: float | None = None,
+        beta: float | None = None,
+        tau: float | None = None,
+        variant: str | None = None,
         format: Literal["pdf", "svg", "png"] = "pdf",  # noqa: A002 - the public name
         width: str = "cvpr-page",
         columns: list[str] | None = None,
@@ -95,18 +93,19 @@ def add_api(workbench: Workbench, files: set[str]) -> None:
         dpi: int = 300,
         fit: Literal["stretch", "letterbox"] = "stretch",
         weights: str | None = None,
+        camera: int | None = None,
     ) -> FileData:
-        """Draw the figure of a triplet for a paper: rows RGB, NIR, TIR; one column per step of the selection.
+        """Draw the figure of an image set for a paper: rows RGB, NIR, TIR; one column per step of the selection.
 
         Args:
             rgb: the RGB picture: base64 or data URL, or an uploaded file. Null if missing.
             nir: the near-infrared picture, likewise.
             tir: the thermal picture, likewise.
-            sparse_ratio: share of patches to keep, 0.05 to 1.
-            aggr_ratio: aggregated tokens per kept share, 0.05 to 1.
-            beta: weight of the attention maps in the score, 0 to 0.5.
+            sparse_ratio: share of patches to keep, 0.05 to 1; by default what the weights were trained with.
+            aggr_ratio: aggregated tokens per kept share, 0.05 to 1; the same default.
+            beta: weight of the attention maps in the score, 0 to 0.5; the same default.
             tau: temperature of the soft decision.
-            variant: which SDTPS.
+            variant: which SDTPS; by default the one of the weights.
             format: pdf or svg (vector), or png.
             width: cvpr-page, cvpr-column, iclr-page, iclr-column, ieee-page or ieee-column.
             columns: from input, self, cross1, cross2, predictor, score, kept, aggregation, soft, frequency.
@@ -115,49 +114,51 @@ def add_api(workbench: Workbench, files: set[str]) -> None:
             dpi: of a png.
             fit: what to do with pictures of another shape than the model's.
             weights: short hash of loaded weights; the first by default.
+            camera: label of the camera from 0, for weights with a camera embedding.
         """
+        settings = _given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
 
         def work() -> FileData:
-            look = parse_look({"width": width, "columns": columns, "captions": captions, "language": language})
-            kind, dots = parse_format({"format": format, "dpi": dpi})
-            settings = _settings(sparse_ratio, aggr_ratio, beta, tau, variant)
-            analysis, prepared = _analyse(workbench, (rgb, nir, tir), settings, fit, weights)
-            content = drawing.grid_figure(analysis, prepared.pixels, look).render(kind, dots)
-            return _file(content, f"sdtps-figure.{kind}", files)
+            look = Look.parse({"width": width, "columns": columns, "captions": captions, "language": language})
+            wanted = FileFormat.parse({"format": format, "dpi": dpi})
+            opened, analysis = _analysed(backend, (rgb, nir, tir), settings, fit, weights, camera)
+            sheet = drawing.grid_figure(analysis, opened.prepared.pixels, look.options())
+            return _file(sheet.render(wanted.format, wanted.dots), f"sdtps-figure.{wanted.format}", files)
 
         return _answered(work)
 
-    def bundle(
+    def bundle(  # noqa: PLR0913 - the public parameters
         rgb: str | None = None,
         nir: str | None = None,
         tir: str | None = None,
-        sparse_ratio: float = DEFAULTS.sparse_ratio,
-        aggr_ratio: float = DEFAULTS.aggr_ratio,
-        beta: float = DEFAULTS.beta,
-        tau: float = DEFAULTS.tau,
-        variant: Variant = "final",
+        sparse_ratio: float | None = None,
+        aggr_ratio: float | None = None,
+        beta: float | None = None,
+        tau: float | None = None,
+        variant: str | None = None,
         fit: Literal["stretch", "letterbox"] = "stretch",
         weights: str | None = None,
+        camera: int | None = None,
     ) -> FileData:
-        """Pack the analysis of a triplet into a zip: figure, inputs, every array, settings, weights, versions.
+        """Pack the analysis of an image set into a zip: figure, inputs, every array, settings, weights, versions.
 
         The arguments are those of `analyse`.
         """
+        settings = _given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
 
         def work() -> FileData:
-            settings = _settings(sparse_ratio, aggr_ratio, beta, tau, variant)
-            analysis, prepared = _analyse(workbench, (rgb, nir, tir), settings, fit, weights)
-            return _file(write_bundle(analysis, prepared.pixels), "sdtps-bundle.zip", files)
+            opened, analysis = _analysed(backend, (rgb, nir, tir), settings, fit, weights, camera)
+            return _file(write_bundle(analysis, opened.prepared.pixels), "sdtps-bundle.zip", files)
 
         return _answered(work)
 
     def weights() -> list[dict[str, Any]]:
         """List the weights to choose from; of those in memory also the report: what was loaded, what is missing."""
-        return weights_list(workbench)
+        return weights_list(backend)
 
     def health() -> dict[str, Any]:
         """Say that the server is up, and what it runs."""
-        return health_facts(workbench)
+        return health_facts(backend)
 
     heavy: dict[str, Any] = {"concurrency_limit": 1, "concurrency_id": "backbone"}
     endpoints: dict[str, Callable[..., Any]] = {"analyse": analyse, "figure": figure, "bundle": bundle}
@@ -167,55 +168,53 @@ def add_api(workbench: Workbench, files: set[str]) -> None:
     gr.api(health, api_name="health")
 
 
-def health_route(workbench: Workbench, page: gr.Blocks) -> Route:
+def health_route(backend: PageBackend, page: gr.Blocks) -> Route:
     """`GET /health` for load balancers; answered without a thread, so that a crowd cannot keep it waiting."""
 
     async def answer(_request: Request) -> JSONResponse:
         sessions = len(page.state_holder.session_data)
-        return JSONResponse(health_facts(workbench) | {"sessions": sessions, "cached_bytes": workbench.cached_bytes})
+        return JSONResponse(health_facts(backend) | {"sessions": sessions, "cached_bytes": backend.cached_bytes})
 
     return Route("/health", answer)
 
 
-def health_facts(workbench: Workbench) -> dict[str, Any]:
+def health_facts(backend: PageBackend) -> dict[str, Any]:
     """What a load balancer or an operator wants to know; looks at nothing that would have to be loaded."""
-    shelf = workbench.models
-    names = [key for key, entry in shelf.entries.items() if not entry.uploaded]
-    device = next((m.device.type for k in shelf.loaded if (m := shelf.peek(k)) is not None), shelf.device)
+    models = backend.models
+    names = [key for key, entry in models.entries.items() if not entry.uploaded]
+    device = next((m.device.type for k in models.loaded if (m := models.peek(k)) is not None), models.device)
     return {"status": "ok", "weights": names, "device": device, "versions": versions()}
 
 
-def weights_list(workbench: Workbench) -> list[dict[str, Any]]:
+def weights_list(backend: PageBackend) -> list[dict[str, Any]]:
     """The weights of the command line and of `checkpoints/`; uploads belong to the page that sent them."""
-    shelf, listed = workbench.models, []
-    for key, entry in shelf.entries.items():
+    models, listed = backend.models, []
+    for key, entry in models.entries.items():
         if not entry.uploaded:
-            model = shelf.peek(key)
-            facts = {} if model is None else records.weights_facts(model.weights)
+            model = models.peek(key)
+            facts = {} if model is None else serialise.weights_facts(model.weights)
             listed.append({"id": key, "name": entry.name} | facts)
     return listed
 
 
-def _settings(sparse_ratio: float, aggr_ratio: float, beta: float, tau: float, variant: str) -> Settings:
-    values = {"sparse_ratio": sparse_ratio, "aggr_ratio": aggr_ratio, "beta": beta, "tau": tau, "variant": variant}
-    return _answered(lambda: parse_settings(values))
+def _given(**values: Any) -> dict[str, Any]:
+    """The settings that were named; the rest stays as the weights have it."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _analyse(
-    workbench: Workbench, pictures: tuple[object, ...], settings: Settings, fit: object, weights: object
-) -> tuple[Analysis, Prepared]:
-    model: LoadedModel = workbench.model(weights if isinstance(weights, str) else None)
-    if lacking := model.net.sdtps.supports(get_variant(settings.variant)):
-        raise Refusal(lacking)
-    if fit not in list(Fit):
-        raise Refusal(Message("request.malformed", "The request was not understood; reload the page."))
+def _analysed(
+    backend: PageBackend, pictures: Pictures, settings: dict[str, Any], fit: object, weights: object, camera: object
+) -> tuple[OpenSet, Analysis]:
+    asked = SettingsFields.parse(settings)
+    model = backend.models.model(weights if isinstance(weights, str) else None)
+    if fit not in list(Fit) or not (camera is None or (isinstance(camera, int) and not isinstance(camera, bool))):
+        raise malformed()
     contents = [_content(p) for p in pictures]
     if not any(contents):
         raise InputError("input.none", "All three images are missing; give at least one.")
-    triplet = workbench.read(dict(zip(MODALITIES, contents, strict=True)), Fit(str(fit)))
-    size = model.net.backbone.input_size
-    prepared = prepare(triplet, size)
-    return decide(model, encode(model, prepared), settings, triplet.notes(size), triplet.missing), prepared
+    triplet = backend.read(dict(zip(MODALITIES, contents, strict=True)), Fit(str(fit)))
+    opened = OpenSet.of(model, triplet, camera)
+    return opened, opened.analyse(asked.over(model.settings))
 
 
 def _content(picture: object) -> bytes | None:
@@ -251,12 +250,9 @@ def _answered(work: Callable[[], Any]) -> Any:
     """The answer, or one sentence, as on the page."""
     try:
         return work()
-    except (Refusal, InputError, CheckpointError) as error:
-        modality = getattr(error, "modality", None)
-        text = f"{modality.upper()}: {error.message}" if modality else str(error.message)
-        raise gr.Error(text, print_exception=False) from None
     except gr.Error:
         raise
     except Exception as error:
-        log.exception("A request failed.")
-        raise gr.Error(faults.sentence(error), print_exception=False) from None
+        if not isinstance(error, LensError):
+            log.exception("A request failed.")
+        raise gr.Error(full_sentence(error), print_exception=False) from None

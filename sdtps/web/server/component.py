@@ -5,22 +5,22 @@ from typing import Any
 import gradio as gr
 from gradio.data_classes import DataWithFiles
 
-from sdtps import panels
-from sdtps.web import static as assets
+from sdtps.export import payload
+from sdtps.web import static
 from sdtps.web.server.access_log import remark
-from sdtps.web.session.session import Workbench
+from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.tasks import TASKS
 
 BUNDLE = "bundle"
 
 
-def lens_view(workbench: Workbench) -> gr.HTML:
+def lens_view(backend: PageBackend) -> gr.HTML:
     """Zones, sliders and the grid; the value is the JSON text of the last analysis.
 
     A function, not a subclass: Gradio writes a stub file beside the source of every component class.
 
     Args:
-        workbench: answers the page.
+        backend: answers the page.
     """
 
     def noted(task: str, answer: dict[str, Any]) -> dict[str, Any]:
@@ -30,38 +30,32 @@ def lens_view(workbench: Workbench) -> gr.HTML:
     def stage(data: object) -> dict[str, Any]:
         # Files arrive as bytes in the request: the browser never names a path on this machine.
         if not isinstance(data, DataWithFiles) or len(data.files) != 1:
-            return noted("stage", workbench.stage(None, None))
+            return noted("stage", backend.stage(None, None))
         if data.data.get("slot") == BUNDLE:
-            return noted("bundle", workbench.open_bundle(data.files[0][1]))
-        return noted("stage", workbench.stage(data.data.get("slot"), data.files[0][1]))
+            return noted("bundle", backend.open_bundle(data.files[0][1]))
+        return noted("stage", backend.stage(data.data.get("slot"), data.files[0][1]))
 
     def upload_weights(data: object) -> dict[str, Any]:
         if not isinstance(data, DataWithFiles) or len(data.files) != 1:
-            return noted("weights", workbench.upload_weights(None, None, {}))
+            return noted("weights", backend.upload_weights(None, None, {}))
         name, content = data.files[0]
-        return noted("weights", workbench.upload_weights(name, content, data.data))
+        return noted("weights", backend.upload_weights(name, content, data.data))
 
     def decide(data: object) -> dict[str, Any]:
-        return noted("decide", workbench.decide(data))
+        return noted("decide", backend.decide(data))
 
     def ask(data: object) -> dict[str, Any]:
         task = data.get("task") if isinstance(data, dict) else None
-        return noted(task if task in TASKS else "ask", workbench.ask(data))
+        return noted(task if task in TASKS else "ask", backend.ask(data))
 
     return gr.HTML(
         "",
         # A template without ${value}: otherwise every analysis would wipe the canvases.
         html_template='<div class="lens-root"></div>',
-        js_on_load=assets.gradio_script(),
+        js_on_load=static.gradio_script(),
         apply_default_css=False,
         server_functions=[stage, upload_weights, decide, ask],
         elem_id="lens",
-        lens_config=page_config(workbench),
-        lens_css=assets.styles(),
+        lens_config=backend.config() | {"texts": payload.page_texts()},
+        lens_css=static.styles(),
     )
-
-
-def page_config(workbench: Workbench) -> dict[str, Any]:
-    """Everything the scripts need besides a triplet; a self-contained page embeds the same."""
-    tables = {name: panels.pack_bytes(panels.colour_table(name)) for name in panels.COLOUR_MAPS}
-    return workbench.config() | {"texts": assets.texts(), "colour_tables": tables, "panels": list(panels.PANELS)}

@@ -17,9 +17,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.types import Message as Event
 
-from sdtps import panels
 from sdtps.images.read import MAX_BYTES
-from sdtps.support.messages import Message
+from sdtps.support.messages import Message, as_note
 
 API = "/gradio_api"
 FILE = f"{API}/file="
@@ -51,7 +50,7 @@ def route_path(scope: Scope) -> str:
 
 def refusal(status: int, message: Message, headers: dict[str, str] | None = None) -> JSONResponse:
     """One sentence, for the page (`error`) and for programs (`detail`)."""
-    body: dict[str, Any] = {"error": panels.as_note(message), "zone": None, "expired": [], "detail": str(message)}
+    body: dict[str, Any] = {"error": as_note(message), "zone": None, "expired": [], "detail": str(message)}
     return JSONResponse(body, status, headers)
 
 
@@ -176,7 +175,7 @@ class Crowd(Guard):
         self.most = most
         self.under_way = 0
 
-    def check(self, scope: Scope, path: str) -> JSONResponse | None:
+    def check(self, _scope: Scope, path: str) -> JSONResponse | None:
         """Whether there is room."""
         return busy() if path.startswith(SERVER_FUNCTIONS) and self.under_way >= self.most else None
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import gradio as gr
 
-from sdtps.web import static as assets
+from sdtps.web import static
 from sdtps.web.server.access_log import logged, outcome
 from sdtps.web.server.api import add_api
 from sdtps.web.server.component import lens_view
 from sdtps.web.server.limits import refuse_downloads
+from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.model_registry import UPLOAD_BYTES
-from sdtps.web.session.session import Workbench
 
 TITLE = "SDTPS Lens"
 FONT = ["system-ui", "Segoe UI", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans", "sans-serif"]
@@ -24,36 +24,35 @@ FRAME_CSS = """
   padding: 0 !important; max-width: none !important; }
 #lens, #lens .html-container { padding: 0 !important; }
 """
-FAILED_JS = "() => { window.dispatchEvent(new CustomEvent('lens-analyse-failed')); }"
 
 
-def build_page(workbench: Workbench) -> gr.Blocks:
-    """The page for a workbench."""
+def build_page(backend: PageBackend) -> gr.Blocks:
+    """The page for a backend."""
     refuse_downloads()
     with gr.Blocks(title=TITLE, fill_width=True, delete_cache=(3600, DAY)) as page:
         made: set[str] = set()
-        add_api(workbench, made)
+        add_api(backend, made)
         page.temp_file_sets.append(made)
-        view = lens_view(workbench)
+        view = lens_view(backend)
 
         def analyse(event: gr.EventData) -> str:
             data = event._data if isinstance(event._data, dict) else {}
             with logged("analyse") as facts:
-                answer = workbench.analyse(data.get("request"))
+                answer = backend.analyse(data.get("request"))
                 facts["outcome"] = outcome(answer)
             return json.dumps(answer | {"id": str(data.get("id"))[:64]})
 
-        job = view.analyse(
+        # The scripts join the queue themselves: Gradio's client would hide why a request was refused.
+        view.analyse(
             analyse,
             None,
             view,
             show_progress="hidden",
-            trigger_mode="multiple",  # the scripts keep one in flight; "once" would drop the last of a fast series
+            trigger_mode="multiple",
             concurrency_limit=1,
             concurrency_id="backbone",
             api_visibility="private",
         )
-        job.failure(None, None, None, js=FAILED_JS, queue=False, api_visibility="private")
     page.queue(max_size=QUEUE_SIZE, api_open=False)
     return page
 
@@ -71,7 +70,7 @@ def launch_options(*, upload_weights: bool = False) -> dict[str, Any]:
             font_mono=[gr.themes.LocalFont("IBM Plex Mono", weights=(400, 700)), "ui-monospace", "monospace"],
         ),
         "css": FRAME_CSS,
-        "favicon_path": assets.STATIC / "icon.png",
+        "favicon_path": static.STATIC / "icon.png",
         "footer_links": [],
         "run_history": False,
         "show_error": False,

@@ -16,7 +16,7 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 from starlette.middleware import Middleware
 
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
 from sdtps.web.server import access_log as logs
 from sdtps.web.server.accounts import read_accounts, signing_in
 from sdtps.web.server.api import health_route
@@ -24,7 +24,7 @@ from sdtps.web.server.headers import SecurityHeaders
 from sdtps.web.server.limits import guards
 from sdtps.web.server.page import launch_options
 from sdtps.web.server.temporary_files import Janitor
-from sdtps.web.session.session import Workbench
+from sdtps.web.session.backend import PageBackend
 
 GRACE_SECONDS = 2  # for answers under way when the server is asked to stop
 LAST_SECONDS = 4  # then it ends, whatever still runs
@@ -84,7 +84,7 @@ def check_port(host: str, port: int) -> None:
         raise SystemExit(f"Port {port} on {host} {why} {other}.") from None
 
 
-def serve(page: gr.Blocks, workbench: Workbench, options: argparse.Namespace) -> None:
+def serve(page: gr.Blocks, backend: PageBackend, options: argparse.Namespace) -> None:
     """Serve until a signal says stop; then end within five seconds, whatever still runs."""
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -104,7 +104,7 @@ def serve(page: gr.Blocks, workbench: Workbench, options: argparse.Namespace) ->
         auth=_gate(options.auth),
         app_kwargs={
             "middleware": middleware(settings["max_file_size"], options),
-            "routes": [health_route(workbench, page)],
+            "routes": [health_route(backend, page)],
         },
         **settings,
     )
@@ -116,7 +116,7 @@ def serve(page: gr.Blocks, workbench: Workbench, options: argparse.Namespace) ->
     janitor.start()
     log.info("serving", extra={"facts": {"url": local, "shared": shared}})
     stop.wait()
-    _end(page, [janitor.stop, workbench.close, _close_fonts])
+    _end(page, [janitor.stop, backend.close, _close_fonts])
 
 
 def middleware(max_file: int, options: argparse.Namespace) -> list[Middleware]:

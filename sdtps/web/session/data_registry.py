@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sdtps.datasets import UNKNOWN, Broken, Dataset, Record
 from sdtps.images.read import Fit, Triplet
 from sdtps.retrieval.feature_store import FeatureStore
-from sdtps.support.messages import InputError, Message
+from sdtps.support.errors import InputError
 from sdtps.web.session.requests import Refusal
 
 
@@ -15,7 +15,7 @@ from sdtps.web.session.requests import Refusal
 class Located:
     """A record and where it belongs; `number` is its place in the split's list."""
 
-    shelf: "Shelf"
+    source: "NamedDataset"
     split: str
     number: int
     record: Record
@@ -40,11 +40,11 @@ class Filter:
 
 
 @dataclass(eq=False)
-class Shelf:
+class NamedDataset:
     """One data set under the name that the page shows.
 
     Attributes:
-        label: its name, unlike that of any other shelf.
+        label: its name, unlike that of any other.
         dataset: the data set, confined to its folder.
         unreadable: by split, files that were found broken when they were opened.
     """
@@ -90,8 +90,8 @@ class Shelf:
         return [*self.dataset.listing(split).broken, *self.unreadable.get(split, {}).values()]
 
 
-class Library:
-    """The shelves of the page.
+class DataRegistry:
+    """The data sets of the page.
 
     Args:
         browsed: data sets that can be leafed through; each is a gallery, too.
@@ -103,45 +103,45 @@ class Library:
         self, browsed: Sequence[Dataset] = (), galleries: Sequence[Dataset] = (), store: FeatureStore | None = None
     ) -> None:
         self.store = store or FeatureStore()
-        self.galleries: list[Shelf] = []
+        self.galleries: list[NamedDataset] = []
         for dataset in (*browsed, *galleries):
             taken = sum(s.dataset.name == dataset.name for s in self.galleries)
-            self.galleries.append(Shelf(f"{dataset.name} ({taken + 1})" if taken else dataset.name, dataset))
-        self.shelves = self.galleries[: len(browsed)]
-        self._places: dict[str, tuple[Shelf, str, int]] = {}
+            self.galleries.append(NamedDataset(f"{dataset.name} ({taken + 1})" if taken else dataset.name, dataset))
+        self.browsed = self.galleries[: len(browsed)]
+        self._places: dict[str, tuple[NamedDataset, str, int]] = {}
         self._known: set[tuple[int, str]] = set()
         self._lock = threading.Lock()
 
     def warm(self) -> None:
         """List the splits that are shown first, so that the first reader does not wait for it."""
-        for shelf in self.shelves:
-            shelf.ids(shelf.dataset.query)
+        for source in self.browsed:
+            source.ids(source.dataset.query)
 
     def find(self, identifier: str) -> Located:
         """The record of an id; splits that nobody looked at yet are listed when the id is not among the others."""
         with self._lock:
-            for shelf in self.galleries:
-                for split in shelf.dataset.folders:
+            for source in self.galleries:
+                for split in source.dataset.folders:
                     if identifier in self._places:
                         break
-                    self._learn(shelf, split)
+                    self._learn(source, split)
             place = self._places.get(identifier)
         if place is None:
-            raise Refusal(Message("record.unknown", "This triplet is not in the data folders; choose another."))
+            raise Refusal("record.unknown", "This image set is not in the data folders; choose another.")
         return place[0].at(*place[1:])
 
     def read(self, located: Located, fit: Fit) -> Triplet:
         """The pictures of a record; a broken one is remembered for the list of broken files."""
         try:
-            return located.shelf.dataset.read(located.record, fit)
+            return located.source.dataset.read(located.record, fit)
         except InputError as error:
             name = located.record.name
-            located.shelf.unreadable.setdefault(located.split, {})[name] = Broken(name, error.message)
+            located.source.unreadable.setdefault(located.split, {})[name] = Broken(name, error.message)
             raise
 
-    def _learn(self, shelf: Shelf, split: str) -> None:
-        if (id(shelf), split) in self._known:
+    def _learn(self, source: NamedDataset, split: str) -> None:
+        if (id(source), split) in self._known:
             return
-        self._known.add((id(shelf), split))
-        for number, identifier in enumerate(shelf.ids(split)):
-            self._places.setdefault(identifier, (shelf, split, number))
+        self._known.add((id(source), split))
+        for number, identifier in enumerate(source.ids(split)):
+            self._places.setdefault(identifier, (source, split, number))

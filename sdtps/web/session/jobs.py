@@ -1,24 +1,19 @@
 """Work that takes longer than a moment: started, watched and cancelled by key."""
 
 import json
-import logging
 import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
 
-from sdtps import panels
-from sdtps.support import errors as faults
-from sdtps.support.messages import InputError, Message
+from sdtps.support.progress import Progress
+from sdtps.types import Payload
+from sdtps.web.session.answers import failure
 from sdtps.web.session.requests import Refusal
 
-Payload = dict[str, Any]
-Progress = Callable[[int, int], None]
 Work = Callable[[Progress, Callable[[], bool]], Payload]
 
-log = logging.getLogger(__name__)
 WORKERS = 1  # long work shares the processor with the sliders, which come first
 WAITING = 16
 KEPT = 64  # finished jobs whose answer may still be fetched
@@ -58,20 +53,20 @@ class Jobs:
         job, key = Job(), secrets.token_urlsafe(12)
         with self._lock:
             if sum(not j.future.done() for j in self._jobs.values()) >= WAITING:
-                raise Refusal(Message("server.busy", "The server is busy; try again in a moment."))
+                raise Refusal("server.busy", "The server is busy; try again in a moment.")
             self._jobs[key] = job
             self._forget()
             job.future = self._pool.submit(self._run, job, work)
         return {"job": key}
 
-    def poll(self, key: object) -> Payload:
+    def poll(self, key: str) -> Payload:
         """`done` and `total` while it runs; then `result`, `error` or `cancelled`."""
         job = self._find(key)
         if not job.future.done():
             return {"done": job.done, "total": job.total}
         return job.future.result()
 
-    def cancel(self, key: object) -> Payload:
+    def cancel(self, key: str) -> Payload:
         """Ask a job to stop; it does so at its next report of progress."""
         self._find(key).stop.set()
         return {}
@@ -90,10 +85,10 @@ class Jobs:
                 return
             held -= self._jobs.pop(key).bytes
 
-    def _find(self, key: object) -> Job:
-        job = self._jobs.get(key) if isinstance(key, str) else None
+    def _find(self, key: str) -> Job:
+        job = self._jobs.get(key)
         if job is None:
-            raise Refusal(Message("job.unknown", "The server no longer knows this work; start it again."))
+            raise Refusal("job.unknown", "The server no longer knows this work; start it again.")
         return job
 
     @staticmethod
@@ -105,10 +100,5 @@ class Jobs:
             return answer
         except Cancelled:
             return {"cancelled": True}
-        except Refusal as refusal:
-            return {"error": panels.as_note(refusal.message)}
-        except InputError as error:
-            return {"error": panels.as_note(error.message)}
         except Exception as error:
-            log.exception("A job failed.")
-            return {"error": panels.as_note(faults.sentence(error))}
+            return {"error": failure(error)["error"]}

@@ -10,32 +10,34 @@ import shutil
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sdtps import pipeline
-from sdtps.checkpoints.load import TIMM, WeightsSource, sha256_of
-from sdtps.models.reid import LoadedModel
-from sdtps.support.messages import CheckpointError, Message
+from sdtps.checkpoints.anonymise import hide_model
+from sdtps.checkpoints.load import TIMM, WeightsSource, find_checkpoints, random_model, sha256_of
+from sdtps.models.reid import LoadedModel, ModelConfig
+from sdtps.support.errors import CheckpointError
 from sdtps.web.session.requests import Refusal
 
 MAX_LOADED = 3
 MAX_UPLOADS = 4
 TURNED = "-turned"
 UPLOAD_BYTES = 512 * 1024 * 1024
+DEFAULT_CONFIG = ModelConfig(kind="hiera", name="sam2_hiera_tiny", backbone_options={"adapter_dim": 256})
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Weights on the shelf: their name, and how to load them; no source means that they only live in memory."""
+    """Weights to choose from: their name, and how to load them; no source means that they only live in memory."""
 
     name: str
     source: WeightsSource | None
     uploaded: bool = False
 
 
-class Shelf(Mapping[str, LoadedModel]):
+class ModelRegistry(Mapping[str, LoadedModel]):
     """Weights by key; looking one up loads it.
 
     Args:
@@ -86,7 +88,7 @@ class Shelf(Mapping[str, LoadedModel]):
 
     @property
     def entries(self) -> Mapping[str, Entry]:
-        """Everything on the shelf, in the order it was put there, without loading it."""
+        """Everything there is, in the order it was added, without loading it."""
         return self._entries
 
     @property
@@ -105,12 +107,12 @@ class Shelf(Mapping[str, LoadedModel]):
         try:
             return self[str(key)]
         except KeyError:
-            raise Refusal(Message("weights.unknown", "These weights are not loaded; choose others.")) from None
+            raise Refusal("weights.unknown", "These weights are not loaded; choose others.") from None
         except CheckpointError as error:
             raise Refusal(error.message) from None
 
     def add(self, source: WeightsSource, *, now: bool = True) -> str:
-        """Put weights on the shelf; returns their key.
+        """Add weights; returns their key.
 
         Args:
             source: what to load.
@@ -127,19 +129,17 @@ class Shelf(Mapping[str, LoadedModel]):
         self._entries.setdefault(key, Entry(source.name, source))
         return key
 
-    def upload(self, name: str, content: bytes, *, insist: bool = False) -> str:
+    def upload(self, name: str, content: bytes, *, force: bool = False) -> str:
         """Take a file from a browser; it must load, or it is not kept."""
         if not self.uploads:
-            raise Refusal(Message("weights.no_uploads", "This server takes no weights from the page."))
+            raise Refusal("weights.no_uploads", "This server takes no weights from the page.")
         if len(content) > UPLOAD_BYTES:
             raise Refusal(
-                Message(
-                    "weights.too_big",
-                    "{name!r} holds {megabytes:.0f} MB; the limit is {limit:.0f} MB.",
-                    name=_safe(name),
-                    megabytes=len(content) / 2**20,
-                    limit=UPLOAD_BYTES / 2**20,
-                )
+                "weights.too_big",
+                "{name!r} holds {megabytes:.0f} MB; the limit is {limit:.0f} MB.",
+                name=_safe(name),
+                megabytes=len(content) / 2**20,
+                limit=UPLOAD_BYTES / 2**20,
             )
         with self._loading:
             if self._folder is None:
@@ -152,7 +152,7 @@ class Shelf(Mapping[str, LoadedModel]):
             except OSError:
                 shutil.rmtree(path.parent, ignore_errors=True)
                 raise
-            self._try(key, Entry(path.name, WeightsSource(path, insist=insist), uploaded=True))
+            self._try(key, Entry(path.name, WeightsSource(path, force=force), uploaded=True))
             for old in [k for k, e in self._entries.items() if e.uploaded][:-MAX_UPLOADS]:
                 self._discard(old)
             return key
@@ -168,7 +168,7 @@ class Shelf(Mapping[str, LoadedModel]):
         source = self._entries[key].source
         height, width = model.net.backbone.input_size
         if source is None or height == width:
-            raise Refusal(Message("weights.no_turn", "These weights cannot be read with another grid."))
+            raise Refusal("weights.no_turn", "These weights cannot be read with another grid.")
         other = key.removesuffix(TURNED) if key.endswith(TURNED) else key + TURNED
         if other not in self._entries:
             with self._loading:
@@ -176,7 +176,7 @@ class Shelf(Mapping[str, LoadedModel]):
         return other
 
     def _try(self, key: str, entry: Entry) -> None:
-        """Put weights on the shelf if they load."""
+        """Add weights if they load."""
         self._entries[key] = entry
         try:
             self[key]
@@ -200,11 +200,11 @@ class Shelf(Mapping[str, LoadedModel]):
             self._loaded.move_to_end(key)
             reloadable = [k for k in self._loaded if self._entries[k].source is not None]
             for old in reloadable[: -self.max_loaded]:
-                pipeline.forget(self._loaded.pop(old).weights.sha256)
+                pipeline.forget(self._loaded.pop(old).identity)
         return model
 
     def _free_key(self, key: str, source: WeightsSource) -> str:
-        """A key of its own when the same file is on the shelf with other options."""
+        """A key of its own when the same file is there with other options."""
         other = self._entries.get(key)
         if other is None or other.source is None or other.source == source:
             return key
@@ -218,7 +218,7 @@ class Shelf(Mapping[str, LoadedModel]):
             entry = self._entries.pop(key)
             model = self._loaded.pop(key, None)
         if model is not None:
-            pipeline.forget(model.weights.sha256)
+            pipeline.forget(model.identity)
         shared = any(e.source and entry.source and e.source.path == entry.source.path for e in self._entries.values())
         if entry.uploaded and entry.source is not None and not shared:
             shutil.rmtree(Path(entry.source.path).parent, ignore_errors=True)
@@ -229,3 +229,22 @@ def _safe(name: str) -> str:
     short = re.sub(r"[^\w. -]", "_", name.replace("\\", "/").rsplit("/", 1)[-1])[-80:]
     # File systems count bytes, and some letters have four.
     return short.encode(errors="replace")[-200:].decode(errors="ignore").lstrip(".") or "weights"
+
+
+def open_registry(sources: Sequence[WeightsSource], device: str, *, uploads: bool = False) -> ModelRegistry:
+    """The weights asked for, then those in `checkpoints/`; without any, random ones, which a banner says."""
+    asked = {Path(source.path).resolve() for source in sources}
+    found = [WeightsSource(path) for path in find_checkpoints() if path.resolve() not in asked]
+    models = [] if sources or found else [random_model(DEFAULT_CONFIG, device=device)]
+    registry = ModelRegistry(models, device, uploads=uploads)
+    for source in sources:
+        registry.add(source)
+    for i, source in enumerate(found):
+        registry.add(source, now=not sources and i == 0)
+    return registry
+
+
+def anonymous_registry(sources: Sequence[WeightsSource], device: str) -> ModelRegistry:
+    """Only the weights asked for, under names that say nothing."""
+    loaded = [source.load(device) for source in sources or [WeightsSource()]]
+    return ModelRegistry([hide_model(model, number) for number, model in enumerate(loaded, 1)], device)

@@ -1,146 +1,162 @@
-"""What a browser may ask, checked field by field: nothing that comes over the wire is trusted."""
+"""What a browser may ask, as models that check every field: nothing that comes over the wire is trusted."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from sdtps.images.read import Fit
-from sdtps.support.messages import Message
+from sdtps.panels import SLIDERS
+from sdtps.support.errors import LensError
 from sdtps.types import MODALITIES, Settings
-from sdtps.variants import VARIANTS
+from sdtps.variants import VARIANTS, get_variant
 
 MAX_NAME = 200
-RANGES = {"sparse_ratio": (0.05, 1.0), "aggr_ratio": (0.05, 1.0), "beta": (0.0, 0.5), "tau": (0.05, 10.0)}
 WIDE = "wide"
 SLOTS = (*(str(m) for m in MODALITIES), WIDE)
 
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME)]
+Index = Annotated[int, Field(ge=0, lt=2**53)]  # as large as a number of a browser can be
+Number = Annotated[float, Field(allow_inf_nan=False)]
+ModalityName = Literal["rgb", "nir", "tir"]
 
-class Refusal(ValueError):
+
+class Refusal(LensError):
     """A request that cannot be answered: one sentence, and the zone it concerns.
 
-    Attributes:
-        message: the sentence.
+    Args:
+        code: stable name of the sentence, or the whole `Message`.
+        template, values: see `LensError`.
         zone: `rgb`, `nir`, `tir` or `wide`, where it concerns one.
         expired: modalities whose picture must be sent again.
     """
 
-    def __init__(self, message: str, zone: str | None = None, expired: tuple[str, ...] = ()) -> None:
-        self.message = message
+    def __init__(
+        self, code: str, template: str = "", *, zone: str | None = None, expired: tuple[str, ...] = (), **values: Any
+    ) -> None:
+        super().__init__(code, template, **values)
         self.zone = zone
         self.expired = expired
-        super().__init__(message)
 
 
 def malformed() -> Refusal:
     """The answer to everything that our own page would never send."""
-    return Refusal(Message("request.malformed", "The request was not understood; reload the page."))
+    return Refusal("request.malformed", "The request was not understood; reload the page.")
 
 
-@dataclass(frozen=True)
-class PictureRef:
+class Request(BaseModel):
+    """Fields of one request; values of another kind are refused, not converted."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
+
+    @classmethod
+    def parse(cls, data: object) -> Self:
+        """The request, or a refusal in one sentence."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise _refusal(error) from None
+
+
+def _refusal(error: ValidationError) -> Refusal:
+    """One sentence for the first field that is wrong."""
+    place = error.errors(include_url=False, include_context=False, include_input=False)[0]["loc"]
+    field = place[-1] if place else None
+    if field in SLIDERS:
+        return Refusal("request.number", "{name} must be a number.", name=str(field))
+    if field == "variant":
+        text = "There is no such variant; choose one of {names}."
+        return Refusal("request.variant", text, names=", ".join(VARIANTS))
+    return malformed()
+
+
+def _known_variant(name: str) -> str:
+    if name not in VARIANTS:
+        raise ValueError(name)
+    return name
+
+
+class SettingsFields(Request):
+    """The settings that a page sends; what it leaves out stays as the weights have it."""
+
+    sparse_ratio: Number = 0.0
+    aggr_ratio: Number = 0.0
+    beta: Number = 0.0
+    tau: Number = 0.0
+    variant: Annotated[str, AfterValidator(_known_variant)] = ""
+    knobs: dict[str, Number] = {}
+
+    def over(self, base: Settings) -> Settings:
+        """These settings over others; numbers are clamped into the sliders' ranges."""
+        given: dict[str, Any] = {}
+        for name in self.model_fields_set - {"knobs"}:
+            value = getattr(self, name)
+            given[name] = min(max(value, SLIDERS[name].low), SLIDERS[name].high) if name in SLIDERS else value
+        variant = get_variant(given.get("variant", base.variant))
+        asked = {**base.knobs, **self.knobs}
+        given["knobs"] = {k.name: min(max(asked[k.name], k.low), k.high) for k in variant.knobs if k.name in asked}
+        return replace(base, **given)
+
+
+class WithSettings(Request):
+    """A request that may name settings."""
+
+    settings: SettingsFields | None = None
+
+    def settings_over(self, base: Settings) -> Settings:
+        """What it asks for, over what the weights have."""
+        return base if self.settings is None else self.settings.over(base)
+
+
+class OpenRequest(WithSettings):
+    """A request about an image set that was opened before."""
+
+    key: Name
+
+
+class PictureRef(Request):
     """Where one picture comes from: a shipped example, a staged upload, or a record of a data folder."""
 
-    example: str | None = None
-    token: str | None = None
-    record: str | None = None
+    example: Name | None = None
+    token: Name | None = None
+    record: Name | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        if sum(value is not None for value in (self.example, self.token, self.record)) != 1:
+            raise ValueError("one source")
+        return self
 
 
-@dataclass(frozen=True)
-class AnalyseRequest:
-    """A triplet, how to fit it, and the settings to show it with."""
+class Pictures(Request):
+    """The three pictures; None for a missing one."""
 
-    pictures: dict[str, PictureRef | None]
-    leave_out: frozenset[str]
-    fit: Fit
-    weights: str | None
-    settings: Settings
-    matrix: bool
+    rgb: PictureRef | None = None
+    nir: PictureRef | None = None
+    tir: PictureRef | None = None
 
-
-@dataclass(frozen=True)
-class DecideRequest:
-    """Other settings for a triplet that was analysed before."""
-
-    key: str
-    settings: Settings
-    matrix: bool
+    def by_modality(self) -> Mapping[str, PictureRef | None]:
+        """The same as a mapping."""
+        return {str(m): getattr(self, m) for m in MODALITIES}
 
 
-def parse_analyse(data: object) -> AnalyseRequest:
-    """Check an analyse request."""
-    fields = _mapping(data)
-    pictures = _mapping(fields.get("pictures"))
-    left_out = fields.get("leave_out", [])
-    if not isinstance(left_out, list):
-        raise malformed()
-    fit = fields.get("fit", Fit.STRETCH)
-    if fit not in list(Fit):
-        raise malformed()
-    return AnalyseRequest(
-        pictures={str(m): _picture(pictures.get(str(m))) for m in MODALITIES},
-        leave_out=frozenset(str(m) for m in MODALITIES if m in left_out),
-        fit=Fit(fit),
-        weights=name_field(fields.get("weights")),
-        settings=parse_settings(fields.get("settings")),
-        matrix=fields.get("matrix") is True,
-    )
+class AnalyseRequest(WithSettings):
+    """An image set, how to fit it, and the settings to show it with."""
+
+    pictures: Pictures
+    leave_out: list[str] = []
+    fit: Literal["stretch", "letterbox"] = "stretch"
+    weights: Name | None = None
+    matrix: bool = False
+
+    @property
+    def chosen_fit(self) -> Fit:
+        """How pictures of another shape get the model's shape."""
+        return Fit(self.fit)
 
 
-def parse_decide(data: object) -> DecideRequest:
-    """Check a slider move."""
-    fields = _mapping(data)
-    key = name_field(fields.get("key"))
-    if key is None:
-        raise malformed()
-    return DecideRequest(key, parse_settings(fields.get("settings")), fields.get("matrix") is True)
+class DecideRequest(OpenRequest):
+    """Other settings for an image set that was opened before."""
 
-
-def parse_settings(data: object) -> Settings:
-    """Numbers are clamped into the sliders' ranges; what is not a number is refused."""
-    fields = _mapping({} if data is None else data)
-    values: dict[str, Any] = {}
-    for name, (low, high) in RANGES.items():
-        value = fields.get(name, getattr(Settings, name))
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise Refusal(Message("request.number", "{name} must be a number.", name=name))
-        values[name] = min(max(float(value), low), high)
-    variant = fields.get("variant", Settings.variant)
-    if not isinstance(variant, str) or variant not in VARIANTS:
-        raise Refusal(
-            Message("request.variant", "There is no such variant; choose one of {names}.", names=", ".join(VARIANTS))
-        )
-    return Settings(**values, variant=variant)
-
-
-def _picture(data: object) -> PictureRef | None:
-    if data is None:
-        return None
-    fields = _mapping(data)
-    ref = PictureRef(*(name_field(fields.get(kind)) for kind in ("example", "token", "record")))
-    if sum(value is not None for value in (ref.example, ref.token, ref.record)) != 1:
-        raise malformed()
-    return ref
-
-
-def _mapping(data: object) -> Mapping[str, Any]:
-    if not isinstance(data, Mapping):
-        raise malformed()
-    return data
-
-
-def number_field(fields: Mapping[str, Any], name: str, default: int | None = None) -> int:
-    """A whole number from 0; without a default it must be there."""
-    value = fields.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise malformed()
-    return value
-
-
-def name_field(value: object) -> str | None:
-    """A short text, or nothing."""
-    if value is None:
-        return None
-    if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME:
-        raise malformed()
-    return value
+    matrix: bool = False

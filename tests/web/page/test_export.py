@@ -12,13 +12,12 @@ from playwright.sync_api import Page
 import sdtps
 from sdtps.checkpoints.anonymise import hide, hide_model
 from sdtps.datasets.examples import find_examples
-from sdtps.export import serialise as records
-from sdtps.export import supplement
+from sdtps.export import serialise, supplement
 from sdtps.export.bundle import read_bundle, write_bundle
 from sdtps.export.figure import FigureOptions
-from sdtps.images.read import prepare, read_triplet
-from sdtps.web.server.component import page_config
-from sdtps.web.session.session import Workbench
+from sdtps.images.read import Prepared, prepare, read_triplet
+from sdtps.pipeline import OpenSet
+from sdtps.web.session.backend import PageBackend
 from tests.web.conftest import App, OpenPage
 from tests.web.helpers import shown_settings, wait_for_settings
 
@@ -53,7 +52,7 @@ def test_figure_and_bundle_are_downloaded(app: App, model, open_page: OpenPage, 
     assert b"<svg" in download(page, "figure", tmp_path).read_bytes()
     found = read_bundle(download(page, "bundle", tmp_path)).analysis
     expected = sdtps.analyse(model, *app.files("night"), sdtps.Settings(beta=0.1))
-    assert records.as_json(found)["arrays"] == records.as_json(expected)["arrays"]
+    assert serialise.as_json(found)["arrays"] == serialise.as_json(expected)["arrays"]
 
 
 def test_preview_follows_the_choices(open_page: OpenPage) -> None:
@@ -100,7 +99,7 @@ def test_a_bundle_of_other_weights_shows_its_numbers_and_says_that_sliders_rest(
 
 def test_a_bad_bundle_is_one_sentence_and_nothing_is_lost(opened, open_page: OpenPage, tmp_path: Path) -> None:
     path = tmp_path / "newer.zip"
-    path.write_bytes(write_bundle(*opened, QUICK))
+    path.write_bytes(write_bundle(opened[0], opened[1], QUICK))
     with zipfile.ZipFile(path) as old:
         parts = {name: old.read(name) for name in old.namelist()}
     parts["manifest.json"] = json.dumps(json.loads(parts["manifest.json"]) | {"schema": 99}).encode()
@@ -121,18 +120,18 @@ def test_nothing_leads_to_the_author_where_weights_are_anonymous(app: App, model
     analysis, pixels = opened
     secrets = (app.weights.name, model.weights.sha256, model.weights.short_hash, str(app.weights.parent))
     hidden = replace(analysis, weights=hide(analysis.weights))
-    page = supplement.write_supplement(model, hidden, pixels)
+    page = supplement.write_supplement(OpenSet(model, Prepared(pixels)), hidden)
     assert [s for s in secrets if s in page] == []
     packed = write_bundle(hidden, pixels, QUICK)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         told = "".join(archive.read(name).decode(errors="ignore") for name in archive.namelist())
     assert [s for s in secrets if s in told] == []
-    bench = Workbench([hide_model(model)], find_examples(app.examples))
+    bench = PageBackend([hide_model(model)], find_examples(app.examples))
     picture = {"example": "day"}
     answer = bench.analyse({"pictures": {"rgb": picture, "nir": picture, "tir": picture}})
     figure = bench.ask({"task": "export.figure", "key": answer["key"], "look": {"columns": ["input"]}, "format": "svg"})
     assert "file" in figure
-    told = json.dumps([page_config(bench), answer, figure])
+    told = json.dumps([bench.config(), answer, figure])
     assert [s for s in secrets if s in told] == []
     assert "hidden-1" in told
 
@@ -153,7 +152,7 @@ def test_nothing_leads_to_the_author_where_weights_are_anonymous(app: App, model
     ],
 )
 def test_odd_requests_are_refused_in_one_sentence(app: App, model, fields: dict) -> None:
-    bench = Workbench([model], find_examples(app.examples))
+    bench = PageBackend([model], find_examples(app.examples))
     key = bench.analyse({"pictures": {"rgb": {"example": "day"}}})["key"]
     request = {"task": "export.figure", **({"key": key} if "key" not in fields and fields else {}), **fields}
     assert bench.ask(request)["error"]["text"].endswith(".")
@@ -177,7 +176,7 @@ def test_a_and_b_are_saved_as_one_figure(open_page: OpenPage, tmp_path: Path) ->
 
 
 def test_a_strip_needs_one_triplet(app: App, model) -> None:
-    bench = Workbench([model], find_examples())
+    bench = PageBackend([model], find_examples())
     keys = [
         bench.analyse({"pictures": {m: {"example": name} for m in ("rgb", "nir", "tir")}})["key"]
         for name in ("day", "night")

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import sdtps
-from sdtps import panels
 from sdtps.datasets import open_dataset
+from sdtps.export import payload
 from sdtps.retrieval import feature_store as store
 from sdtps.retrieval.feature_store import FeatureStore
-from sdtps.web.session.data_registry import Library
-from sdtps.web.session.session import Workbench
+from sdtps.retrieval.features import extend
+from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.data_registry import DataRegistry
 from tests.datasets import trees
 
 SETTINGS = {"sparse_ratio": 0.5, "aggr_ratio": 0.4, "beta": 0.25, "variant": "final"}
@@ -23,13 +24,13 @@ def bench(tmp_path, tiny_model):
     people = open_dataset(trees.rgbnt201(tmp_path / "people", ids=4), confined=True)
     trees.write_folders(tmp_path / "plain", ["a.jpg", "b.jpg"], ("rgb", "nir", "tir"))
     plain = open_dataset(tmp_path / "plain", confined=True)
-    made = Workbench([tiny_model], {}, Library([people], [plain], FeatureStore(tmp_path / "cache")))
+    made = PageBackend([tiny_model], {}, DataRegistry([people], [plain], FeatureStore(tmp_path / "cache")))
     yield made
     made.jobs.close()
 
 
 def open_record(bench, shelf=0, split="test", number=2):
-    identifier = bench.library.galleries[shelf].ids(split)[number]
+    identifier = bench.data.galleries[shelf].ids(split)[number]
     pictures = {m: {"record": identifier} for m in ("rgb", "nir", "tir")}
     return bench.analyse({"pictures": pictures})["key"]
 
@@ -56,7 +57,7 @@ def test_a_list_needs_an_index_and_then_has_the_plain_order(bench, tiny_model):
     assert index(bench, key)["result"]["indexes"][0]["done"] == 8
     answer = bench.ask(ask)
 
-    records = bench.library.galleries[0].dataset.listing("test").records
+    records = bench.data.galleries[0].dataset.listing("test").records
     features = np.array([sdtps.analyse(tiny_model, *r.paths).feature for r in records], float)
     unit = features / np.linalg.norm(features, axis=1, keepdims=True)
     distance = ((unit - unit[2]) ** 2).sum(1)
@@ -88,19 +89,19 @@ def test_without_identities_only_the_query_itself_is_left_out(bench):
 
 def test_kept_patches_are_those_of_an_analysis(bench, tiny_model):
     key = open_record(bench)
-    shelf = bench.library.galleries[0]
+    shelf = bench.data.galleries[0]
     settings = SETTINGS | {"sparse_ratio": 0.2}
     answer = bench.ask({"task": "rank.kept", "key": key, "id": shelf.ids("test")[5], "settings": settings})
     want = sdtps.analyse(tiny_model, *shelf.dataset.listing("test").records[5].paths, sdtps.Settings(**settings))
     for m in ("rgb", "nir", "tir"):
-        assert answer["masks"][m] == panels.pack_bytes(want[m].mask.astype(np.uint8))
+        assert answer["masks"][m] == payload.pack_bytes(want[m].mask.astype(np.uint8))
     assert answer["masks"]["grid"] == {"rows": 16, "cols": 8}
 
 
 def test_indexing_can_be_cancelled_and_goes_on_later(bench, monkeypatch):
     key = open_record(bench)
     halfway, cancelled = threading.Event(), threading.Event()
-    real = store.extend
+    real = extend
 
     def gated(*arguments, **options):
         for done in real(*arguments, **options):
@@ -138,7 +139,7 @@ def test_a_result_that_has_gone_keeps_its_place(bench):
     index(bench, key)
     ask = {"task": "rank.list", "key": key, "gallery": 0, "settings": SETTINGS}
     first = bench.ask(ask)["rows"][0]
-    shelf = bench.library.galleries[0]
+    shelf = bench.data.galleries[0]
     shelf.at("test", shelf.ids("test").index(first["id"])).record.paths[1].unlink()
     again = bench.ask(ask)["rows"][0]
     assert (again["name"], again["photos"]["rgb"]) == (first["name"], None)

@@ -6,8 +6,8 @@ from playwright.sync_api import Route
 
 import sdtps
 from sdtps import metrics
-from sdtps.images.read import prepare, read_triplet
-from sdtps.pipeline import encode
+from sdtps.images.read import read_triplet
+from sdtps.pipeline import OpenSet
 from tests.web.conftest import App, OpenPage
 from tests.web.helpers import MODALITIES, field, show, value_of, wait_compared, wait_for_settings
 
@@ -113,8 +113,7 @@ def test_gradient_view_tells_the_story_with_live_numbers(app: App, open_page: Op
         "in 64 noise draws the decision D differed from the noiseless one at 0 patches"
         in page.locator("[data-note=n0]").inner_text()
     )
-    encoding = encode(model, prepare(read_triplet(*app.files("day")), (256, 128)))
-    expected = metrics.triplet_gradients(model, encoding, sdtps.Settings())
+    expected = metrics.triplet_gradients(OpenSet.of(model, read_triplet(*app.files("day"))), sdtps.Settings())
     kinds = {"final": "final", "importance": "importance", "gumbel-tau1": "gumbel1", "gumbel-tau5": "gumbel5"}
     for key, kind in kinds.items():
         dot = page.locator(f"circle[data-dot={kind}][data-row=predictor]")
@@ -160,8 +159,7 @@ def test_faithfulness_run_stale_and_cancel(app: App, open_page: OpenPage, model)
     page.locator("[data-faith=run]").click()
     page.get_by_role("progressbar", name="Progress of the measurement").wait_for()
     page.wait_for_selector("[data-report]")
-    prepared = prepare(read_triplet(*app.files("day")), (256, 128))
-    report = metrics.measure_faithfulness(model, prepared)
+    report = metrics.measure_faithfulness(OpenSet.of(model, read_triplet(*app.files("day"))))
     for m in MODALITIES:
         for kind in ("insertion", "deletion"):
             shown = value_of(page.locator(f"[data-area={m}-{kind}]"))

@@ -14,9 +14,9 @@ from sdtps.support.byte_lru import ByteLru
 from sdtps.web.server import temporary_files as janitor
 from sdtps.web.server.temporary_files import Janitor, tidy
 from sdtps.web.session import jobs as jobs_module
+from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.jobs import Jobs
 from sdtps.web.session.requests import Refusal
-from sdtps.web.session.session import Workbench
 from tests.visitor import Visitor
 from tests.web.conftest import App
 
@@ -98,7 +98,7 @@ def test_many_small_values_are_bounded_by_number():
 
 def test_uploads_that_wait_are_bounded(tiny_model, photos):
     size = photos["rgb"].nbytes
-    bench = Workbench([tiny_model], {}, picture_bytes=3 * size)
+    bench = PageBackend([tiny_model], {}, picture_bytes=3 * size)
     for _ in range(10):
         bench.keep(Picture(photos["rgb"]))
     assert bench._pictures.bytes == 3 * size

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from sdtps.cli.main import main
-from sdtps.support.messages import InputError
+from sdtps.support.errors import InputError
 from sdtps.web.server import limits as guard
 from sdtps.web.server.accounts import Hashed, account_line, read_accounts
 from sdtps.web.server.headers import SecurityHeaders

@@ -11,7 +11,7 @@ from sdtps.datasets.examples import find_examples
 from sdtps.types import MODALITIES
 from sdtps.web.server import page as pages
 from sdtps.web.server.limits import guards
-from sdtps.web.session.session import Workbench
+from sdtps.web.session.backend import PageBackend
 from tests.visitor import Refused, Visitor
 from tests.web.conftest import App
 
@@ -41,10 +41,10 @@ def test_the_comparison_notices_another_triplets_answer(app: App, model) -> None
 
 def test_a_full_queue_says_so_and_loses_nothing(app: App, model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "QUEUE_SIZE", 2)
-    workbench = Workbench([model], find_examples(app.examples))
-    gate, plain = threading.Event(), workbench.analyse
-    monkeypatch.setattr(workbench, "analyse", lambda data: gate.wait(60) and plain(data))
-    page = pages.build_page(workbench)
+    backend = PageBackend([model], find_examples(app.examples))
+    gate, plain = threading.Event(), backend.analyse
+    monkeypatch.setattr(backend, "analyse", lambda data: gate.wait(60) and plain(data))
+    page = pages.build_page(backend)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 
 import sdtps
-from sdtps import panels
 from sdtps.datasets import open_dataset
 from sdtps.datasets.examples import Example
-from sdtps.web.session.data_registry import Library
-from sdtps.web.session.session import Workbench
+from sdtps.export import payload
+from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.data_registry import DataRegistry
 from sdtps.web.session.tasks.browse import MAX_ROWS
 from tests.datasets import trees
 from tests.web.conftest import App
@@ -46,28 +46,28 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bench(root: Path, tiny_model) -> Workbench:
-    return Workbench([tiny_model], {}, Library([open_dataset(root, confined=True)]))
+def bench(root: Path, tiny_model) -> PageBackend:
+    return PageBackend([tiny_model], {}, DataRegistry([open_dataset(root, confined=True)]))
 
 
 def pictures(identifier: object) -> dict:
     return {"pictures": {m: {"record": identifier} for m in ("rgb", "nir", "tir")}}
 
 
-def rows(bench: Workbench, **fields: object) -> dict:
+def rows(bench: PageBackend, **fields: object) -> dict:
     return bench.ask({"task": "data.find", "root": 0, "split": "test", "count": 50, **fields})
 
 
-def test_a_record_is_analysed_like_its_files(bench: Workbench, root: Path, tiny_model) -> None:
+def test_a_record_is_analysed_like_its_files(bench: PageBackend, root: Path, tiny_model) -> None:
     row = rows(bench)["rows"][3]
     answer = bench.analyse(pictures(row["id"]))
     files = [root / "RGBNT201" / "test" / sub / row["name"] for sub in ("RGB", "NI", "TI")]
     want = sdtps.analyse(tiny_model, *files)
     for m in ("rgb", "nir", "tir"):
-        assert answer["modalities"][m]["score"] == panels.pack(want[m].score)
+        assert answer["modalities"][m]["maps"]["score"] == payload.pack(want[m].score)
 
 
-def test_filters_and_pages(bench: Workbench) -> None:
+def test_filters_and_pages(bench: PageBackend) -> None:
     whole = rows(bench, facets=True)
     assert (whole["total"], whole["identities"], whole["cameras"], whole["broken"]) == (6, [201, 202, 203], [1, 2], 0)
     assert [r["name"] for r in rows(bench, pid=202)["rows"]] == ["000202_cam1_0_00.jpg", "000202_cam2_0_01.jpg"]
@@ -84,7 +84,7 @@ def test_ten_thousand_triplets_are_scanned_once_and_sent_in_pages(tmp_path: Path
         (tmp_path / "RGBNT201" / "test" / sub).mkdir(parents=True)
         for i in range(10_000):
             (tmp_path / "RGBNT201" / "test" / sub / f"{i // 10:06d}_cam{i % 4 + 1}_0_{i:05d}.jpg").touch()
-    bench = Workbench([tiny_model], {}, Library([open_dataset(tmp_path, confined=True)]))
+    bench = PageBackend([tiny_model], {}, DataRegistry([open_dataset(tmp_path, confined=True)]))
     scans = []
     real = os.scandir
     monkeypatch.setattr(os, "scandir", lambda path: scans.append(path) or real(path))
@@ -92,13 +92,13 @@ def test_ten_thousand_triplets_are_scanned_once_and_sent_in_pages(tmp_path: Path
         answer = rows(bench, start=start, count=10**9, facets=True)
         assert (answer["total"], len(answer["rows"])) == (10_000, MAX_ROWS)
     assert rows(bench, search="_05000")["total"] == 1
-    found = bench.library.find(answer["rows"][-1]["id"])
+    found = bench.data.find(answer["rows"][-1]["id"])
     assert found.record.name == "000999_cam4_0_09999.jpg"
     assert len(scans) == 3
 
 
 @pytest.mark.parametrize("value", ESCAPES)
-def test_nothing_but_an_id_of_a_listed_record_is_read(bench: Workbench, value: object) -> None:
+def test_nothing_but_an_id_of_a_listed_record_is_read(bench: PageBackend, value: object) -> None:
     key = bench.analyse(pictures(rows(bench)["rows"][0]["id"]))["key"]
     answers = [
         bench.analyse(pictures(value)),
@@ -115,7 +115,7 @@ def test_nothing_but_an_id_of_a_listed_record_is_read(bench: Workbench, value: o
 
 
 @pytest.mark.parametrize("value", [True, 1, 10**9, 0.0, "0", None])
-def test_roots_are_counted(bench: Workbench, value: object) -> None:
+def test_roots_are_counted(bench: PageBackend, value: object) -> None:
     answer = bench.ask({"task": "data.find", "root": value, "split": "test", "count": 5})
     assert answer["error"]["code"] == "request.malformed"
 
@@ -138,7 +138,7 @@ def test_escapes_over_http(app: App) -> None:
         assert httpx.get(f"{app.url}/gradio_api/file={path}").status_code in (403, 404)
 
 
-def test_a_link_swapped_in_after_the_listing_is_refused(bench: Workbench, root: Path, tmp_path: Path) -> None:
+def test_a_link_swapped_in_after_the_listing_is_refused(bench: PageBackend, root: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.jpg"
     trees.write(secret, 99)
     first = rows(bench)["rows"][0]
@@ -149,7 +149,7 @@ def test_a_link_swapped_in_after_the_listing_is_refused(bench: Workbench, root: 
     assert answer["error"]["code"] == "data.outside"
 
 
-def test_a_broken_picture_is_said_and_listed(bench: Workbench, root: Path) -> None:
+def test_a_broken_picture_is_said_and_listed(bench: PageBackend, root: Path) -> None:
     first = rows(bench)["rows"][0]
     (root / "RGBNT201" / "test" / "TI" / first["name"]).write_bytes(b"")
     answer = bench.analyse(pictures(first["id"]))
@@ -161,9 +161,9 @@ def test_a_broken_picture_is_said_and_listed(bench: Workbench, root: Path) -> No
 
 def test_two_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
     roots = [trees.rgbnt201(tmp_path / side / "same") for side in ("a", "b")]
-    library = Library([open_dataset(r, confined=True) for r in roots])
-    assert [s.label for s in library.shelves] == ["same", "same (2)"]
-    found = library.find(library.shelves[1].ids("test")[0])
+    library = DataRegistry([open_dataset(r, confined=True) for r in roots])
+    assert [s.label for s in library.browsed] == ["same", "same (2)"]
+    found = library.find(library.browsed[1].ids("test")[0])
     assert found.record.paths[0].is_relative_to(roots[1])
 
 
@@ -177,23 +177,23 @@ def test_masks_become_patch_shares_of_the_open_triplet(root: Path, tiny_model, f
         trees.write(split / sub / f"{name}.jpg", 1, (64, 64))
     (split / "masks").mkdir()
     Image.fromarray(np.repeat(mask, 2, axis=1)).save(split / "masks" / f"{name}.png")
-    bench = Workbench([tiny_model], {}, Library([open_dataset(root, confined=True)]))
+    bench = PageBackend([tiny_model], {}, DataRegistry([open_dataset(root, confined=True)]))
     known, unknown = rows(bench)["rows"][:2]
-    person = bench.opened(bench.analyse(pictures(known["id"]) | {"fit": fit})["key"]).person.reshape(16, 8)
+    person = bench.held(bench.analyse(pictures(known["id"]) | {"fit": fit})["key"]).person.reshape(16, 8)
     # A square letterboxed into 256x128 takes the middle half; three quarters of it are people.
     covered = slice(0, 12) if fit == "stretch" else slice(4, 10)
     assert (person[covered] == 1).all()
     assert person.sum() == person[covered].size
-    assert bench.opened(bench.analyse(pictures(unknown["id"]))["key"]).person is None
+    assert bench.held(bench.analyse(pictures(unknown["id"]))["key"]).person is None
 
 
 def test_examples_bring_their_masks(tmp_path: Path, tiny_model) -> None:
     for m in ("rgb", "nir", "tir"):
         trees.write(tmp_path / f"{m}.png", 3, (256, 128))
     Image.fromarray(np.full((256, 128), 255, np.uint8)).save(tmp_path / "mask.png")
-    bench = Workbench([tiny_model], {"one": Example("one", {"en": "One"}, tmp_path)})
+    bench = PageBackend([tiny_model], {"one": Example("one", {"en": "One"}, tmp_path)})
     answer = bench.analyse({"pictures": {m: {"example": "one"} for m in ("rgb", "nir", "tir")}})
-    assert (bench.opened(answer["key"]).person == 1).all()
+    assert (bench.held(answer["key"]).person == 1).all()
 
 
 def test_the_camera_label_reaches_the_backbone(root: Path) -> None:
@@ -203,10 +203,10 @@ def test_the_camera_label_reaches_the_backbone(root: Path) -> None:
     config = tiny_vit_config()
     options = {**config.backbone_options, "cameras": 2}
     model = random_model(type(config)(**{**config.as_dict(), "backbone_options": options}), device="cpu")
-    bench = Workbench([model], {}, Library([open_dataset(root, confined=True)]))
+    bench = PageBackend([model], {}, DataRegistry([open_dataset(root, confined=True)]))
     row = rows(bench)["rows"][1]
     files = [root / "RGBNT201" / "test" / sub / row["name"] for sub in ("RGB", "NI", "TI")]
     answer = bench.analyse(pictures(row["id"]))
     with_label, without = (sdtps.analyse(model, *files, camera=c)["rgb"].score for c in (1, None))
-    assert answer["modalities"]["rgb"]["score"] == panels.pack(with_label)
-    assert panels.pack(with_label) != panels.pack(without)
+    assert answer["modalities"]["rgb"]["maps"]["score"] == payload.pack(with_label)
+    assert payload.pack(with_label) != payload.pack(without)

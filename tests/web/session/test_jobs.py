@@ -5,10 +5,12 @@ import threading
 import pytest
 
 from sdtps.support.messages import Message
+from sdtps.support.progress import Progress
+from sdtps.types import Payload
 from sdtps.web.session import jobs as jobs_module
-from sdtps.web.session.jobs import Jobs, Payload, Progress
+from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.jobs import Jobs
 from sdtps.web.session.requests import Refusal
-from sdtps.web.session.session import Workbench
 
 
 @pytest.fixture
@@ -86,4 +88,4 @@ def test_the_queue_is_bounded_and_old_results_are_forgotten(jobs, monkeypatch):
 
 @pytest.mark.parametrize("data", [None, {}, {"task": 3}, {"task": "os.system"}, {"task": "job.poll", "job": ["x"]}])
 def test_unknown_tasks_get_a_sentence(tiny_model, data):
-    assert Workbench([tiny_model], {}).ask(data)["error"]["text"].endswith(".")
+    assert PageBackend([tiny_model], {}).ask(data)["error"]["text"].endswith(".")

@@ -12,9 +12,9 @@ from sdtps import pipeline
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.datasets.examples import Example
 from sdtps.web.session import model_registry as shelves
-from sdtps.web.session.model_registry import Shelf
+from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.model_registry import ModelRegistry
 from sdtps.web.session.requests import Refusal
-from sdtps.web.session.session import Workbench
 from tests.checkpoints.checkpoint_files import demo_shapes, random_state
 
 PICTURES = {"pictures": {m: {"example": "one"} for m in ("rgb", "nir", "tir")}}
@@ -29,20 +29,20 @@ def files(tmp_path_factory) -> list[Path]:
     return paths
 
 
-def workbench(shelf: Shelf, tmp_path: Path) -> Workbench:
+def backend(shelf: ModelRegistry, tmp_path: Path) -> PageBackend:
     from PIL import Image
 
     for m in ("rgb", "nir", "tir"):
         Image.fromarray(np.random.default_rng(0).integers(0, 255, (256, 128, 3), np.uint8)).save(tmp_path / f"{m}.png")
-    return Workbench(shelf, {"one": Example("one", {"en": "one"}, tmp_path)})
+    return PageBackend(shelf, {"one": Example("one", {"en": "one"}, tmp_path)})
 
 
 def test_models_are_loaded_on_demand_and_dropped_with_their_caches(files, tmp_path):
     pipeline.forget()
-    shelf = Shelf(device="cpu", max_loaded=2)
+    shelf = ModelRegistry(device="cpu", max_loaded=2)
     keys = [shelf.add(WeightsSource(path), now=False) for path in files]
     assert shelf.loaded == ()
-    bench = workbench(shelf, tmp_path)
+    bench = backend(shelf, tmp_path)
     answers = {}
     first = weakref.ref(shelf[keys[0]].net)
     for key in keys:
@@ -51,14 +51,14 @@ def test_models_are_loaded_on_demand_and_dropped_with_their_caches(files, tmp_pa
     assert shelf.loaded == tuple(keys[2:])
     gc.collect()
     assert first() is None, "an analysed triplet must not keep its weights in memory"
-    assert {key[0][:8] for key in pipeline._encodings._items} == set(keys[2:])
+    assert {key[0] for key in pipeline._encodings._items} == {shelf[key].identity for key in keys[2:]}
     moved = bench.decide({"key": answers[keys[0]]["key"], "settings": {}})
-    assert moved["modalities"]["rgb"]["score"] == answers[keys[0]]["modalities"]["rgb"]["score"]
+    assert moved["modalities"]["rgb"]["maps"]["score"] == answers[keys[0]]["modalities"]["rgb"]["maps"]["score"]
     assert keys[0] in shelf.loaded
 
 
 def test_models_without_a_file_stay(files, tiny_model):
-    shelf = Shelf([tiny_model], "cpu", max_loaded=1)
+    shelf = ModelRegistry([tiny_model], "cpu", max_loaded=1)
     for path in files[:3]:
         shelf.add(WeightsSource(path))
     assert tiny_model.weights.short_hash in shelf.loaded
@@ -67,7 +67,7 @@ def test_models_without_a_file_stay(files, tiny_model):
 
 
 def test_only_keys_name_weights(files):
-    shelf = Shelf(device="cpu")
+    shelf = ModelRegistry(device="cpu")
     shelf.add(WeightsSource(files[0]))
     for wrong in (str(files[1]), "../../etc/passwd", "", 7, "timm:vit_base_patch16_224"):
         with pytest.raises(Refusal, match="not loaded"):
@@ -77,7 +77,7 @@ def test_only_keys_name_weights(files):
 def test_a_listed_file_that_is_broken_is_one_sentence_when_it_is_chosen(tmp_path):
     broken = tmp_path / "broken.pth"
     broken.write_bytes(b"hello")
-    shelf = Shelf(device="cpu")
+    shelf = ModelRegistry(device="cpu")
     key = shelf.add(WeightsSource(broken), now=False)
     with pytest.raises(Refusal, match=r"'broken\.pth' is not a checkpoint"):
         shelf.model(key)
@@ -85,12 +85,12 @@ def test_a_listed_file_that_is_broken_is_one_sentence_when_it_is_chosen(tmp_path
 
 def test_uploads_are_off_unless_allowed(files):
     with pytest.raises(Refusal, match="takes no weights from the page"):
-        Shelf(device="cpu").upload("x.pth", files[0].read_bytes())
+        ModelRegistry(device="cpu").upload("x.pth", files[0].read_bytes())
 
 
 def test_uploads_are_bounded_and_their_files_are_removed(files, monkeypatch):
     monkeypatch.setattr(shelves, "MAX_UPLOADS", 2)
-    shelf = Shelf(device="cpu", uploads=True)
+    shelf = ModelRegistry(device="cpu", uploads=True)
     keys = [shelf.upload(f"../../{i}/w.pth", path.read_bytes()) for i, path in enumerate(files[:3])]
     assert list(shelf) == keys[1:]
     assert {entry.name for entry in shelf.entries.values()} == {"w.pth"}
@@ -106,7 +106,7 @@ def test_uploads_are_bounded_and_their_files_are_removed(files, monkeypatch):
 
 
 def test_weights_can_be_read_with_rows_and_columns_exchanged(files):
-    shelf = Shelf(device="cpu")
+    shelf = ModelRegistry(device="cpu")
     key = shelf.add(WeightsSource(files[0]))
     other = shelf.turned(key)
     assert [tuple(shelf[k].net.backbone.grid) for k in (key, other)] == [(16, 8), (8, 16)]
@@ -115,7 +115,7 @@ def test_weights_can_be_read_with_rows_and_columns_exchanged(files):
 
 
 def test_the_same_file_with_other_options_is_another_entry(files):
-    shelf = Shelf(device="cpu")
+    shelf = ModelRegistry(device="cpu")
     first = shelf.add(WeightsSource(files[0]))
     assert shelf.add(WeightsSource(files[0])) == first
     second = shelf.add(WeightsSource(files[0], size=(128, 256)))

@@ -13,7 +13,7 @@ from sdtps.checkpoints.load import random_model
 from sdtps.datasets.examples import find_examples
 from sdtps.pipeline import analyse_triplet
 from sdtps.training.synth import sample
-from sdtps.web.session.session import Workbench
+from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.tasks.why import plain
 from tests.conftest import tiny_vit_config
 
@@ -34,7 +34,7 @@ def examples(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bench(examples):
-    bench = Workbench([random_model(tiny_vit_config(), seed=2, device="cpu")], examples)
+    bench = PageBackend([random_model(tiny_vit_config(), seed=2, device="cpu")], examples)
     yield bench
     bench.jobs.close()
 

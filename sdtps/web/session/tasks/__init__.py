@@ -1,32 +1,38 @@
 """What the page can ask besides analyses and slider moves: one table of named tasks, each area adds its own."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from sdtps.web.session.requests import malformed
+from sdtps.types import Payload
+from sdtps.web.session.requests import Name, Request, malformed
 from sdtps.web.session.tasks import browse, exports, ranks, weights, why
+from sdtps.web.session.tasks.task import Task
 
 if TYPE_CHECKING:
-    from sdtps.web.session.session import Workbench
-
-Payload = dict[str, Any]
-Fields = Mapping[str, Any]
-Task = Callable[["Workbench", Fields], Payload]
+    from sdtps.web.session.backend import PageBackend
 
 
-def answer_task(workbench: "Workbench", data: object) -> Payload:
-    """Run the task that a request names."""
-    if not isinstance(data, Mapping) or not isinstance(data.get("task"), str) or data["task"] not in TASKS:
-        raise malformed()
-    return TASKS[data["task"]](workbench, data)
+class JobRequest(Request):
+    """Which job is meant."""
+
+    job: Name
 
 
 TASKS: dict[str, Task] = {
-    "job.poll": lambda workbench, fields: workbench.jobs.poll(fields.get("job")),
-    "job.cancel": lambda workbench, fields: workbench.jobs.cancel(fields.get("job")),
+    "job.poll": Task(JobRequest, lambda backend, request: backend.jobs.poll(request.job)),
+    "job.cancel": Task(JobRequest, lambda backend, request: backend.jobs.cancel(request.job)),
     **browse.TASKS,
     **ranks.TASKS,
     **weights.TASKS,
     **why.TASKS,
     **exports.TASKS,
 }
+
+
+def answer_task(backend: "PageBackend", data: object) -> Payload:
+    """Run the task that a request names."""
+    name = data.get("task") if isinstance(data, Mapping) else None
+    if not isinstance(name, str) or name not in TASKS:
+        raise malformed()
+    task = TASKS[name]
+    return task.run(backend, task.request.parse(data))

@@ -1,29 +1,25 @@
-"""What the page takes home and brings back: figure, bundle, supplement. Files travel inside answers, never as paths."""
+"""What the page takes home: figure, bundle, supplement. Files travel inside answers, never as paths."""
 
 import base64
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from sdtps import panels
-from sdtps.checkpoints.anonymise import is_hidden
+from pydantic import Field
+
 from sdtps.export import figure
-from sdtps.export.bundle import read_bundle, write_bundle
+from sdtps.export.bundle import write_bundle
 from sdtps.export.figure.style import DPI, FORMATS, PRESETS, FigureOptions
-from sdtps.images.read import Picture, Prepared
-from sdtps.models.reid import LoadedModel
-from sdtps.pipeline import decide, encode
-from sdtps.support.messages import Message
-from sdtps.types import Analysis
-from sdtps.variants import VARIANTS
-from sdtps.web.session.requests import Refusal, malformed, parse_settings
+from sdtps.support.messages import as_note
+from sdtps.support.progress import Progress
+from sdtps.types import Payload
+from sdtps.web.session.requests import Number, OpenRequest, Refusal, Request
 from sdtps.web.session.tasks import ranks
-from sdtps.web.session.tasks.weights import report_card
+from sdtps.web.session.tasks.task import Task
 
 if TYPE_CHECKING:
-    from sdtps.web.session.session import Open, Workbench
+    from sdtps.web.session.backend import PageBackend
 
-Payload = dict[str, Any]
-MAX_DPI = 1200
+MIN_DPI, MAX_DPI = 30, 1200
 TYPES = {
     "pdf": "application/pdf",
     "svg": "image/svg+xml",
@@ -33,115 +29,60 @@ TYPES = {
 }
 
 
+class Look(Request):
+    """How a figure looks; what is left out is as `FigureOptions` has it."""
+
+    columns: Annotated[list[str], Field(max_length=64)] | None = None
+    width: Number | str = FigureOptions.width
+    colormap: str = FigureOptions.colormap
+    scale: str = FigureOptions.scale
+    opacity: Number = FigureOptions.opacity
+    dropped: str = FigureOptions.dropped
+    captions: bool = FigureOptions.captions
+    provenance: bool = FigureOptions.provenance
+    language: str = FigureOptions.language
+
+    def options(self) -> FigureOptions:
+        """The same, checked value by value."""
+        columns = None if self.columns is None else tuple(self.columns)
+        return FigureOptions(**{**self.model_dump(exclude={"columns"}), "columns": columns})
+
+
+class FileFormat(Request):
+    """Which kind of file, and how fine its pixels are."""
+
+    format: Literal["pdf", "svg", "png"] = "pdf"
+    dpi: Number = DPI
+
+    @property
+    def dots(self) -> int:
+        """Pixels per inch within bounds."""
+        return int(min(max(self.dpi, MIN_DPI), MAX_DPI))
+
+
+class BundleRequest(OpenRequest):
+    """An open set, and how its figure looks."""
+
+    look: Look = Look()
+
+
+class FigureRequest(BundleRequest, FileFormat):
+    """The figure of an open set."""
+
+
+class CompareFigureRequest(FigureRequest):
+    """The open set as B, and what it is compared with."""
+
+    against: OpenRequest
+
+
+class RankFigureRequest(ranks.RankRequest, FigureRequest):
+    """The rank list on screen."""
+
+
 def file_answer(stem: str, kind: str, content: bytes) -> Payload:
     """A file for the browser to save."""
     return {"name": f"{stem}.{kind}", "type": TYPES[kind], "data": base64.b64encode(content).decode()}
-
-
-def parse_look(fields: Any) -> FigureOptions:
-    """Figure options from the wire."""
-    if not isinstance(fields, dict):
-        raise malformed()
-    columns = fields.get("columns")
-    if columns is not None and not (isinstance(columns, list) and all(isinstance(c, str) for c in columns)):
-        raise malformed()
-    known = {k: fields[k] for k in ("colormap", "scale", "dropped", "language") if isinstance(fields.get(k), str)}
-    switches = {k: fields[k] for k in ("captions", "provenance") if isinstance(fields.get(k), bool)}
-    opacity, width = fields.get("opacity", FigureOptions.opacity), fields.get("width", FigureOptions.width)
-    if not isinstance(opacity, int | float) or not isinstance(width, int | float | str):
-        raise malformed()
-    try:
-        return FigureOptions(
-            None if columns is None else tuple(columns), width, opacity=float(opacity), **known, **switches
-        )
-    except ValueError as error:
-        raise Refusal(Message("figure.option", "{reason}", reason=str(error))) from None
-
-
-def parse_format(fields: Any) -> tuple[str, int]:
-    """Format and dpi from the wire."""
-    kind, dpi = fields.get("format", "pdf"), fields.get("dpi", DPI)
-    if kind not in FORMATS or isinstance(dpi, bool) or not isinstance(dpi, int | float):
-        raise malformed()
-    return kind, int(min(max(dpi, 30), MAX_DPI))
-
-
-def analysis_of(opened: "Open", settings: object) -> Analysis:
-    """The numbers of an open triplet at some settings."""
-    encoding = encode(opened.model, opened.prepared, opened.camera)
-    return decide(opened.model, encoding, parse_settings(settings), opened.notes, opened.missing)
-
-
-def _figure(workbench: "Workbench", fields: Any) -> Payload:
-    opened, look = workbench.opened(fields.get("key")), parse_look(fields.get("look", {}))
-    kind, dpi = parse_format(fields)
-    analysis = analysis_of(opened, fields.get("settings"))
-    return _drawn("sdtps-figure", figure.grid_figure(analysis, opened.prepared.pixels, look), kind, dpi)
-
-
-def _compare(workbench: "Workbench", fields: Any) -> Payload:
-    """B, which is on screen, against A, which was pinned."""
-    pinned = fields.get("against")
-    if not isinstance(pinned, dict):
-        raise malformed()
-    opened, before = workbench.opened(fields.get("key")), workbench.opened(pinned.get("key"))
-    look, (kind, dpi) = parse_look(fields.get("look", {})), parse_format(fields)
-    if before.prepared.sha256 != opened.prepared.sha256:
-        text = "A and B show different triplets, and the strip has one photograph for both; compare one triplet."
-        raise Refusal(Message("figure.triplets", text))
-    a, b = analysis_of(before, pinned.get("settings")), analysis_of(opened, fields.get("settings"))
-    return _drawn("sdtps-comparison", figure.compare_figure(a, b, opened.prepared.pixels, look), kind, dpi)
-
-
-def _ranks(workbench: "Workbench", fields: Any) -> Payload:
-    """The rank list on screen."""
-    look, (kind, dpi) = parse_look(fields.get("look", {})), parse_format(fields)
-    found = ranks.listed(workbench, fields)
-    items = [figure.RankedItem(p, m.same, m.distance) for p, m in zip(found.pixels, found.ranking.matches, strict=True)]
-    query = figure.RankedQuery(found.opened.prepared.pixels, items)
-    return _drawn("sdtps-ranks", figure.rank_figure([query], look, len(items)), kind, dpi)
-
-
-def _drawn(stem: str, sheet: "figure.Sheet", kind: str, dpi: int) -> Payload:
-    notes = [panels.as_note(n) for n in sheet.notes]
-    size = [round(sheet.width, 3), round(sheet.height, 3)]
-    return {"file": file_answer(stem, kind, sheet.render(kind, dpi)), "notes": notes, "inches": size}
-
-
-def _bundle(workbench: "Workbench", fields: Any) -> Payload:
-    opened, look = workbench.opened(fields.get("key")), parse_look(fields.get("look", {}))
-    analysis = analysis_of(opened, fields.get("settings"))
-    return {"file": file_answer("sdtps-bundle", "zip", write_bundle(analysis, opened.prepared.pixels, look))}
-
-
-def _supplement(workbench: "Workbench", fields: Any) -> Payload:
-    from sdtps.export.supplement import write_supplement
-
-    opened = workbench.opened(fields.get("key"))
-    analysis = analysis_of(opened, fields.get("settings"))
-
-    def work(progress: Callable[[int, int], None], _cancelled: Callable[[], bool]) -> Payload:
-        page = write_supplement(opened.model, analysis, opened.prepared.pixels, progress)
-        return {"file": file_answer("sdtps-supplement", "html", page.encode())}
-
-    return workbench.jobs.start(work)
-
-
-def open_bundle(workbench: "Workbench", content: object) -> Payload:
-    """A bundle's numbers as they were written; sliders move where its weights are loaded here."""
-    if not isinstance(content, bytes):
-        raise malformed()
-    bundle = read_bundle(content)
-    analysis = bundle.analysis
-    key, card = workbench.adopt(bundle.prepared, analysis)
-    notes = list(analysis.notes)
-    if key is None:
-        text = "These numbers come from a bundle whose weights are not loaded here, so the sliders cannot move them."
-        notes.append(Message("bundle.still", text))
-    halves = panels.still(analysis, bundle.pixels), panels.moving(analysis)
-    shown = panels.merge(*halves) | {"key": key, "notes": [panels.as_note(n) for n in notes]}
-    pictures = {m: workbench.keep(Picture(p)) for m, p in bundle.pixels.items() if p is not None}
-    return {"analysis": shown, "model": card, "pictures": pictures}
 
 
 def export_choices() -> Payload:
@@ -149,34 +90,62 @@ def export_choices() -> Payload:
     return {"widths": dict(PRESETS), "formats": list(FORMATS), "dpi": DPI}
 
 
-def matches(analysis: Analysis, prepared: Prepared, model: LoadedModel) -> bool:
-    """Whether weights are the ones of an analysis; hidden ones never are, for their names say nothing."""
-    same = analysis.weights.sha256 == model.weights.sha256 and analysis.grid == model.net.backbone.grid
-    sizes = {p.shape[:2] for p in prepared.pixels.values() if p is not None}
-    same = same and sizes == {tuple(model.net.backbone.input_size)}
-    return same and not is_hidden(analysis.weights)
+def _figure(backend: "PageBackend", request: FigureRequest) -> Payload:
+    opened, settings = backend.opened(request)
+    look = request.look.options()
+    return _drawn("sdtps-figure", figure.grid_figure(opened.analyse(settings), opened.prepared.pixels, look), request)
 
 
-def foreign_card(analysis: Analysis, prepared: Prepared) -> Payload:
-    """The card of weights that only a bundle knows."""
-    lacking = panels.as_note(Message("weights.unknown", "These weights are not loaded; choose others."))
-    variant, size = analysis.settings.variant, next(p.shape[:2] for p in prepared.pixels.values() if p is not None)
-    return {
-        "id": "bundle",
-        "grid": {"rows": analysis.grid.rows, "cols": analysis.grid.cols},
-        "size": list(size),
-        "device": "",
-        "variant": variant,
-        "lacking": {name: None if name == variant else lacking for name in VARIANTS},
-        "weights": panels.weights_card(analysis.weights),
-        "report": report_card(analysis.weights),
-    }
+def _compare(backend: "PageBackend", request: CompareFigureRequest) -> Payload:
+    """B, which is on screen, against A, which was pinned."""
+    before, opened = backend.held(request.against.key), backend.held(request.key)
+    look = request.look.options()
+    if before.prepared.sha256 != opened.prepared.sha256:
+        text = "A and B show different image sets, and the strip has one photograph for both; compare one set."
+        raise Refusal("figure.triplets", text)
+    a, b = backend.analysed(request.against), backend.analysed(request)
+    return _drawn("sdtps-comparison", figure.compare_figure(a, b, opened.prepared.pixels, look), request)
+
+
+def _ranks(backend: "PageBackend", request: RankFigureRequest) -> Payload:
+    """The rank list on screen."""
+    look = request.look.options()
+    found = ranks.listed(backend, request)
+    items = [figure.RankedItem(p, m.same, m.distance) for p, m in zip(found.pixels, found.ranking.matches, strict=True)]
+    query = figure.RankedQuery(found.held.prepared.pixels, items)
+    return _drawn("sdtps-ranks", figure.rank_figure([query], look, len(items)), request)
+
+
+def _drawn(stem: str, sheet: "figure.Sheet", wanted: FileFormat) -> Payload:
+    notes = [as_note(n) for n in sheet.notes]
+    size = [round(sheet.width, 3), round(sheet.height, 3)]
+    content = sheet.render(wanted.format, wanted.dots)
+    return {"file": file_answer(stem, wanted.format, content), "notes": notes, "inches": size}
+
+
+def _bundle(backend: "PageBackend", request: BundleRequest) -> Payload:
+    opened, settings = backend.opened(request)
+    content = write_bundle(opened.analyse(settings), opened.prepared.pixels, request.look.options())
+    return {"file": file_answer("sdtps-bundle", "zip", content)}
+
+
+def _supplement(backend: "PageBackend", request: OpenRequest) -> Payload:
+    from sdtps.export.supplement import write_supplement
+
+    opened, settings = backend.opened(request)
+    analysis = opened.analyse(settings)
+
+    def work(progress: Progress, _cancelled: Callable[[], bool]) -> Payload:
+        page = write_supplement(opened, analysis, progress)
+        return {"file": file_answer("sdtps-supplement", "html", page.encode())}
+
+    return backend.jobs.start(work)
 
 
 TASKS = {
-    "export.figure": _figure,
-    "export.compare": _compare,
-    "export.ranks": _ranks,
-    "export.bundle": _bundle,
-    "export.supplement": _supplement,
+    "export.figure": Task(FigureRequest, _figure),
+    "export.compare": Task(CompareFigureRequest, _compare),
+    "export.ranks": Task(RankFigureRequest, _ranks),
+    "export.bundle": Task(BundleRequest, _bundle),
+    "export.supplement": Task(OpenRequest, _supplement),
 }

@@ -1,31 +1,29 @@
-"""Rank lists: which galleries have features, making them, and the nearest triplets to the one on screen."""
+"""Rank lists: which galleries have features, making them, and the nearest image sets to the one on screen."""
 
 import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sdtps import panels
+from sdtps.export import payload
+from sdtps.images.encode import Pixels, photo_url
 from sdtps.images.read import Fit, prepare
 from sdtps.models.reid import LoadedModel
-from sdtps.pipeline import camera_label, decide, encode
+from sdtps.pipeline import OpenSet
 from sdtps.retrieval.feature_store import SETTINGS
 from sdtps.retrieval.features import NOTHING, FolderFeatures
 from sdtps.retrieval.ranking import Match, RankList, rank_list
 from sdtps.support.byte_lru import ByteLru
-from sdtps.support.messages import InputError, Message
-from sdtps.types import MODALITIES, Analysis, Settings
-from sdtps.variants import get_variant
-from sdtps.web.session.data_registry import Located, Shelf
-from sdtps.web.session.jobs import Progress
-from sdtps.web.session.requests import Refusal, malformed, name_field, number_field, parse_settings
+from sdtps.support.errors import InputError
+from sdtps.support.progress import Progress
+from sdtps.types import MODALITIES, Analysis, Payload, Settings
+from sdtps.web.session.data_registry import Located, NamedDataset
+from sdtps.web.session.requests import Index, Name, OpenRequest, Refusal, malformed
 from sdtps.web.session.tasks.browse import record_card
+from sdtps.web.session.tasks.task import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from sdtps.panels import Pixels
-    from sdtps.web.session.session import Open, Workbench
-    from sdtps.web.session.tasks import Fields, Payload
+    from sdtps.web.session.backend import HeldSet, PageBackend
 
 MAX_LENGTH = 50
 LOADED_BYTES = 512 * 1024 * 1024
@@ -35,113 +33,118 @@ log = logging.getLogger(__name__)
 _loaded: ByteLru[FolderFeatures] = ByteLru(LOADED_BYTES, lambda found: found.features.nbytes)
 
 
-def galleries(workbench: "Workbench", fields: "Fields") -> "Payload":
-    """Every gallery with the features there are for the weights of the open triplet."""
-    model = workbench.opened(fields.get("key")).model
-    return {"galleries": [_gallery_card(workbench, model, shelf) for shelf in workbench.library.galleries]}
+class GalleryRequest(OpenRequest):
+    """A gallery for the open set, by the settings of its features."""
+
+    gallery: Index
 
 
-def index(workbench: "Workbench", fields: "Fields") -> "Payload":
+class RankRequest(GalleryRequest):
+    """How many results of a gallery."""
+
+    length: Index = 10
+
+
+class KeptRequest(OpenRequest):
+    """One result of a rank list."""
+
+    id: Name
+
+
+def galleries(backend: "PageBackend", request: OpenRequest) -> Payload:
+    """Every gallery with the features there are for the weights of the open set."""
+    model = backend.held(request.key).model
+    return {"galleries": [_gallery_card(backend, model, source) for source in backend.data.galleries]}
+
+
+def index(backend: "PageBackend", request: GalleryRequest) -> Payload:
     """Start computing a gallery's features; a job."""
-    model = workbench.opened(fields.get("key")).model
-    shelf = _shelf(workbench, fields)
-    settings = _settings(model, fields)
+    opened, settings = backend.opened(request)
+    model, source = opened.model, _gallery(backend, request)
 
-    def work(progress: Progress, _: "Callable[[], bool]") -> "Payload":
-        dataset, split = shelf.dataset, shelf.dataset.gallery
+    def work(progress: Progress, _: Callable[[], bool]) -> Payload:
+        dataset, split = source.dataset, source.dataset.gallery
         try:
-            workbench.library.store.features(model, dataset, split, settings, batch=BATCH, progress=progress)
+            backend.data.store.features(model, dataset, split, settings, batch=BATCH, progress=progress)
         except OSError:
             log.exception("Features could not be written.")
-            raise Refusal(
-                Message("rank.disk", "The features cannot be written to the cache folder; choose another with --cache.")
-            ) from None
-        return _gallery_card(workbench, model, shelf)
+            text = "The features cannot be written to the cache folder; choose another with --cache."
+            raise Refusal("rank.disk", text) from None
+        return _gallery_card(backend, model, source)
 
-    return workbench.jobs.start(work)
+    return backend.jobs.start(work)
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A rank list with what is needed to draw it; pixels are None for a triplet that is gone since it was indexed."""
+    """A rank list with what is needed to draw it; pixels are None for a set that is gone since it was indexed."""
 
-    opened: "Open"
-    shelf: Shelf
+    held: "HeldSet"
+    source: NamedDataset
     analysis: Analysis
     ranking: RankList
-    pixels: "list[dict[str, Pixels | None]]"
+    pixels: list[dict[str, Pixels | None]]
 
 
-def listed(workbench: "Workbench", fields: "Fields") -> Listed:
+def listed(backend: "PageBackend", request: RankRequest) -> Listed:
     """The rank list that a request asks for, by the settings that the gallery's features were made with."""
-    opened = workbench.opened(fields.get("key"))
-    shelf = _shelf(workbench, fields)
-    settings = _settings(opened.model, fields)
-    length = min(max(1, number_field(fields, "length", 10)), MAX_LENGTH)
-    found = _features(workbench, opened.model, shelf, settings)
-    analysis = _analysis(opened, settings)
-    ranking = search(opened, shelf, found, analysis, length)
-    pixels = [_pixels_of(workbench, opened.model, shelf, match) for match in ranking.matches]
-    return Listed(opened, shelf, analysis, ranking, pixels)
+    held, source = backend.held(request.key), _gallery(backend, request)
+    opened, settings = backend.opened(request)
+    analysis = opened.analyse(settings)
+    found = _features(backend, opened.model, source, settings)
+    ranking = search(held, source, found, analysis, min(max(1, request.length), MAX_LENGTH))
+    pixels = [_pixels_of(backend, opened.model, source, match) for match in ranking.matches]
+    return Listed(held, source, analysis, ranking, pixels)
 
 
-def nearest(workbench: "Workbench", fields: "Fields") -> "Payload":
-    """The rank list of the open triplet."""
-    found = listed(workbench, fields)
-    opened, shelf, ranking = found.opened, found.shelf, found.ranking
-    query = None if opened.located is None else record_card(opened.located)
+def nearest(backend: "PageBackend", request: RankRequest) -> Payload:
+    """The rank list of the open set."""
+    found = listed(backend, request)
+    held, source, ranking = found.held, found.source, found.ranking
+    query = None if held.located is None else record_card(held.located)
     return {
-        "query": {"record": query, "photos": _photos(opened.prepared.pixels), "masks": _masks(found.analysis)},
-        "comparable": _comparable(opened, shelf),
-        "apart": str(shelf.dataset.layout.apart),
+        "query": {"record": query, "photos": _photos(held.prepared.pixels), "masks": _masks(found.analysis)},
+        "comparable": _comparable(held, source),
+        "apart": str(source.dataset.layout.apart),
         "searched": ranking.searched,
         "left_out": ranking.left_out,
         "right": ranking.right,
         "average_precision": ranking.average_precision,
         "first_right": ranking.first_right,
         "rows": [
-            record_card(_located(shelf, match))
+            record_card(_located(source, match))
             | {"distance": match.distance, "same": match.same, "photos": _photos(pixels)}
             for match, pixels in zip(ranking.matches, found.pixels, strict=True)
         ],
     }
 
 
-def kept(workbench: "Workbench", fields: "Fields") -> "Payload":
+def kept(backend: "PageBackend", request: KeptRequest) -> Payload:
     """Which patches of a result are kept, by the settings of the list."""
-    model = workbench.opened(fields.get("key")).model
-    settings = _settings(model, fields)
-    identifier = name_field(fields.get("id"))
-    if identifier is None:
-        raise malformed()
-    located = workbench.library.find(identifier)
-    triplet = workbench.library.read(located, Fit.STRETCH)
-    label = camera_label(model, located.record.cam)
-    encoding = encode(model, prepare(triplet, model.net.backbone.input_size), label)
-    return {"masks": _masks(decide(model, encoding, settings))}
+    opened, settings = backend.opened(request)
+    located = backend.data.find(request.id)
+    triplet = backend.data.read(located, Fit.STRETCH)
+    result = OpenSet.of(opened.model, triplet, located.record.cam, asked=False)
+    return {"masks": _masks(result.analyse(settings))}
 
 
-def search(opened: "Open", shelf: Shelf, found: FolderFeatures, analysis: Analysis, length: int) -> RankList:
-    """The gallery's triplets nearest to an open one, whose analysis has the settings of the features."""
-    query = opened.located.record if opened.located is not None and _comparable(opened, shelf) else None
-    return rank_list(analysis.feature, found.features, found.records, query, shelf.dataset.layout.apart, length)
+def search(held: "HeldSet", source: NamedDataset, found: FolderFeatures, analysis: Analysis, length: int) -> RankList:
+    """The gallery's sets nearest to an open one, whose analysis has the settings of the features."""
+    query = held.located.record if held.located is not None and _comparable(held, source) else None
+    return rank_list(analysis.feature, found.features, found.records, query, source.dataset.layout.apart, length)
 
 
-def _comparable(opened: "Open", shelf: Shelf) -> bool:
+def _comparable(held: "HeldSet", source: NamedDataset) -> bool:
     """Identities of different data sets have nothing to do with each other."""
-    return opened.located is not None and opened.located.shelf is shelf
+    return held.located is not None and held.located.source is source
 
 
-def _analysis(opened: "Open", settings: Settings) -> Analysis:
-    return decide(opened.model, encode(opened.model, opened.prepared, opened.camera), settings, (), opened.missing)
-
-
-def _features(workbench: "Workbench", model: LoadedModel, shelf: Shelf, settings: Settings) -> FolderFeatures:
-    dataset, split, store = shelf.dataset, shelf.dataset.gallery, workbench.library.store
+def _features(backend: "PageBackend", model: LoadedModel, source: NamedDataset, settings: Settings) -> FolderFeatures:
+    dataset, split, store = source.dataset, source.dataset.gallery, backend.data.store
     available = (s for s in store.available(model, dataset, split) if not s.missing and _fits(s.settings, settings))
     stored = next(available, None)
     if stored is None or stored.done < stored.total:
-        raise Refusal(Message("rank.none", "This gallery has no features for these settings yet; index it first."))
+        raise Refusal("rank.none", "This gallery has no features for these settings yet; index it first.")
     found = _loaded.get(stored.path)
     if found is None:
         found = store.features(model, dataset, split, settings)[NOTHING]
@@ -153,11 +156,11 @@ def _fits(stored: Settings, asked: Settings) -> bool:
     return all(getattr(stored, name) == getattr(asked, name) for name in SETTINGS)
 
 
-def _gallery_card(workbench: "Workbench", model: LoadedModel, shelf: Shelf) -> "Payload":
-    dataset, split = shelf.dataset, shelf.dataset.gallery
-    available = workbench.library.store.available(model, dataset, split)
+def _gallery_card(backend: "PageBackend", model: LoadedModel, source: NamedDataset) -> Payload:
+    dataset, split = source.dataset, source.dataset.gallery
+    available = backend.data.store.available(model, dataset, split)
     return {
-        "name": shelf.label,
+        "name": source.label,
         "layout": dataset.layout.name,
         "split": split,
         "count": len(dataset.listing(split).records),
@@ -169,43 +172,42 @@ def _gallery_card(workbench: "Workbench", model: LoadedModel, shelf: Shelf) -> "
     }
 
 
-def _located(shelf: Shelf, match: Match) -> Located:
-    split = shelf.dataset.gallery
-    return shelf.at(split, shelf.place(split, match.record))
+def _located(source: NamedDataset, match: Match) -> Located:
+    split = source.dataset.gallery
+    return source.at(split, source.place(split, match.record))
 
 
-def _pixels_of(workbench: "Workbench", model: LoadedModel, shelf: Shelf, match: Match) -> "dict[str, Pixels | None]":
+def _pixels_of(
+    backend: "PageBackend", model: LoadedModel, source: NamedDataset, match: Match
+) -> dict[str, Pixels | None]:
     try:
-        triplet = workbench.library.read(_located(shelf, match), Fit.STRETCH)
+        triplet = backend.data.read(_located(source, match), Fit.STRETCH)
     except InputError:  # gone since it was indexed; its place in the list is still true
         return {str(m): None for m in MODALITIES}
     return dict(prepare(triplet, model.net.backbone.input_size).pixels)
 
 
-def _photos(pixels: "Mapping[str, Pixels | None]") -> dict[str, str | None]:
+def _photos(pixels: Mapping[str, Pixels | None]) -> dict[str, str | None]:
     """As the model sees them."""
-    return {m: None if p is None else panels.photo_url(p, quality=80) for m, p in pixels.items()}
+    return {m: None if p is None else photo_url(p, quality=80) for m, p in pixels.items()}
 
 
 def _masks(analysis: Analysis) -> dict[str, Any]:
     return {
         "grid": {"rows": analysis.grid.rows, "cols": analysis.grid.cols},
-        **{str(m): panels.pack_bytes(analysis[m].mask.astype("uint8")) for m in MODALITIES},
+        **{str(m): payload.pack_bytes(analysis[m].mask.astype("uint8")) for m in MODALITIES},
     }
 
 
-def _shelf(workbench: "Workbench", fields: "Fields") -> Shelf:
-    number = number_field(fields, "gallery")
-    if number >= len(workbench.library.galleries):
+def _gallery(backend: "PageBackend", request: GalleryRequest) -> NamedDataset:
+    if request.gallery >= len(backend.data.galleries):
         raise malformed()
-    return workbench.library.galleries[number]
+    return backend.data.galleries[request.gallery]
 
 
-def _settings(model: LoadedModel, fields: "Fields") -> Settings:
-    settings = parse_settings(fields.get("settings"))
-    if lacking := model.net.sdtps.supports(get_variant(settings.variant)):
-        raise Refusal(lacking)
-    return settings
-
-
-TASKS = {"rank.galleries": galleries, "rank.index": index, "rank.list": nearest, "rank.kept": kept}
+TASKS = {
+    "rank.galleries": Task(OpenRequest, galleries),
+    "rank.index": Task(GalleryRequest, index),
+    "rank.list": Task(RankRequest, nearest),
+    "rank.kept": Task(KeptRequest, kept),
+}

@@ -1,33 +1,56 @@
-"""The tasks behind *why this patch* and *does it beat chance*: metrics of an open triplet, as plain values."""
+"""The tasks behind *why this patch* and *does it beat chance*: metrics of an open image set, as plain values."""
 
 import math
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from sdtps import metrics, panels
+from sdtps.export.payload import shown_settings
 from sdtps.images.masks import HALF
-from sdtps.pipeline import Encoding, decide, encode
-from sdtps.support.messages import Message
-from sdtps.types import MODALITIES, Analysis, BoolArray, Settings
-from sdtps.variants import get_variant
-from sdtps.web.session.requests import RANGES, Refusal, malformed, parse_settings
+from sdtps.pipeline import OpenSet
+from sdtps.support.messages import Message, as_note
+from sdtps.support.progress import Progress
+from sdtps.types import MODALITIES, Analysis, BoolArray, Payload, Settings
+from sdtps.web.session.requests import Index, ModalityName, OpenRequest, Refusal, Request, malformed
+from sdtps.web.session.tasks.task import Task
 
 if TYPE_CHECKING:
-    from sdtps.web.session.jobs import Progress
-    from sdtps.web.session.session import Open, Workbench
+    from sdtps.web.session.backend import HeldSet, PageBackend
 
-Payload = dict[str, Any]
-Fields = Mapping[str, Any]
-TAU_STOPS = tuple(float(f"{10 ** (k / 20):.3g}") for k in range(-26, 21))  # 0.0501 to 10, and exactly 1
+
+class PatchRequest(OpenRequest):
+    """One patch of one modality."""
+
+    modality: ModalityName
+    patch: Index
+
+
+class TokenRequest(OpenRequest):
+    """One aggregated token."""
+
+    token: Index
+
+
+class CompareRequest(Request):
+    """Two open sets, each with its settings."""
+
+    a: OpenRequest
+    b: OpenRequest
+
+
+class SweepRequest(OpenRequest):
+    """One slider, by name."""
+
+    name: Literal["sparse_ratio", "aggr_ratio", "beta", "tau"]
 
 
 def plain(value: Any) -> Any:
     """Metrics as JSON can hold them: arrays become lists, sentences notes, and what is not a number becomes None."""
     if isinstance(value, Message):
-        return panels.as_note(value)
+        return as_note(value)
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -37,33 +60,34 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def patch(workbench: "Workbench", fields: Fields) -> Payload:
+def patch(backend: "PageBackend", request: PatchRequest) -> Payload:
     """Why one patch was kept or dropped."""
-    analysis = _analysis(*_open(workbench, fields))
-    found = metrics.patch_provenance(analysis, _modality(fields), _index(fields.get("patch"), analysis.grid.patches))
+    analysis = backend.analysed(request)
+    if request.patch >= analysis.grid.patches:
+        raise malformed()
+    found = metrics.patch_provenance(analysis, request.modality, request.patch)
     return plain(found.as_dict()) | {"top": _score_range(analysis)}
 
 
-def token(workbench: "Workbench", fields: Fields) -> Payload:
+def token(backend: "PageBackend", request: TokenRequest) -> Payload:
     """The patches behind one aggregated token, in every modality."""
-    opened, settings = _open(workbench, fields)
-    analysis = _analysis(opened, settings)
+    analysis = backend.analysed(request)
     weights = analysis[MODALITIES[0]].aggregation_weights
     if weights is None or not len(weights):
-        raise Refusal(Message("why.no_tokens", "These settings make no aggregated token."))
-    index = _index(fields.get("token"), len(weights))
-    found = {str(m): metrics.token_provenance(analysis, m, index) for m in MODALITIES}
+        raise Refusal("why.no_tokens", "These settings make no aggregated token.")
+    if request.token >= len(weights):
+        raise malformed()
+    found = {str(m): metrics.token_provenance(analysis, m, request.token) for m in MODALITIES}
     return {
-        "token": index,
+        "token": request.token,
         "tokens": len(weights),
         "modalities": {m: plain(f.as_dict()) | {"missing": analysis[m].missing} for m, f in found.items()},
     }
 
 
-def compare(workbench: "Workbench", fields: Fields) -> Payload:
-    """B against A: two open triplets, each with its settings."""
-    a, b = (_analysis(*_open(workbench, _mapping(fields.get(side)))) for side in ("a", "b"))
-    found = metrics.compare(a, b)
+def compare(backend: "PageBackend", request: CompareRequest) -> Payload:
+    """B against A: two open sets, each with its settings."""
+    found = metrics.compare(backend.analysed(request.a), backend.analysed(request.b))
     ranges: dict[str, float] = {}
     for change in found.modalities.values():
         for name, values in change.differences.items():
@@ -71,82 +95,74 @@ def compare(workbench: "Workbench", fields: Fields) -> Payload:
     return plain(found.as_dict()) | {"ranges": ranges}
 
 
-def sweep(workbench: "Workbench", fields: Fields) -> Payload:
+def sweep(backend: "PageBackend", request: SweepRequest) -> Payload:
     """One slider over its range."""
-    opened, settings = _open(workbench, fields)
-    name = fields.get("name")
-    if not isinstance(name, str) or name not in RANGES:
-        raise malformed()
-    low, high = (round(end * 100) for end in RANGES[name])
-    values = TAU_STOPS if name == "tau" else [k / 100 for k in range(low, high + 1)]
-    person = person_of(opened)
-    found = metrics.sweep(
-        opened.model, _encoding(opened), settings, name, values, person=person, missing=opened.missing
-    ).as_dict()
+    opened, settings = backend.opened(request)
+    slider = panels.SLIDERS[request.name]
+    person = person_of(backend.held(request.key))
+    found = metrics.sweep(opened, settings, slider.name, slider.stops(), person=person).as_dict()
     del found["masks"]  # the page draws curves; an export has the sets
-    return plain(found) | {"log": name == "tau"}
+    return plain(found) | {"log": slider.log}
 
 
-def variants(workbench: "Workbench", fields: Fields) -> Payload:
-    """Every variant on the same triplet and weights."""
-    opened, settings = _open(workbench, fields)
-    found = metrics.across_variants(opened.model, _encoding(opened), settings, opened.missing)
+def variants(backend: "PageBackend", request: OpenRequest) -> Payload:
+    """Every variant on the same image set and weights."""
+    opened, settings = backend.opened(request)
+    found = metrics.across_variants(opened, settings)
     return {"now": settings.variant, "variants": [_variant_card(r) for r in found]}
 
 
-def gradients(workbench: "Workbench", fields: Fields) -> Payload:
-    """Start a job: the gradients of this triplet, and those of the seeded batch."""
-    opened, settings = _open(workbench, fields)
+def gradients(backend: "PageBackend", request: OpenRequest) -> Payload:
+    """Start a job: the gradients of this image set, and those of the seeded batch."""
+    opened, settings = backend.opened(request)
 
-    def work(progress: "Progress", _cancelled: Any) -> Payload:
+    def work(progress: Progress, _cancelled: Any) -> Payload:
         progress(0, 2)
         seeded = _seeded_gradients()
         progress(1, 2)
         return {"triplet": _gradient_card(opened, settings), "reference": seeded}
 
-    return workbench.jobs.start(work)
+    return backend.jobs.start(work)
 
 
-def faithfulness(workbench: "Workbench", fields: Fields) -> Payload:
-    """Start a job: the report on this triplet."""
-    opened, settings = _open(workbench, fields)
-    person = person_of(opened)
+def faithfulness(backend: "PageBackend", request: OpenRequest) -> Payload:
+    """Start a job: the report on this image set."""
+    opened, settings = backend.opened(request)
+    person = person_of(backend.held(request.key))
 
-    def work(progress: "Progress", _cancelled: Any) -> Payload:
-        report = metrics.measure_faithfulness(
-            opened.model, opened.prepared, settings, person=person, camera=opened.camera, progress=progress
-        )
-        return plain(report.as_dict()) | {"settings": panels.shown_settings(settings)}
+    def work(progress: Progress, _cancelled: Any) -> Payload:
+        report = metrics.measure_faithfulness(opened, settings, person=person, progress=progress)
+        return plain(report.as_dict()) | {"settings": shown_settings(settings)}
 
-    return workbench.jobs.start(work)
+    return backend.jobs.start(work)
 
 
-def person_of(opened: "Open") -> BoolArray | None:
-    """(N,) the person's patches of an open triplet, where a mask is known."""
-    if opened.person is None:
+def person_of(held: "HeldSet") -> BoolArray | None:
+    """(N,) the person's patches of an open set, where a mask is known."""
+    if held.person is None:
         return None
-    person: BoolArray = opened.person >= HALF
+    person: BoolArray = held.person >= HALF
     return person
 
 
 @lru_cache(maxsize=1)
 def _seeded_gradients() -> Payload:
-    """Independent of triplet and weights, so once is enough; the maps of its batch are not drawn."""
+    """Independent of image set and weights, so once is enough; the maps of its batch are not drawn."""
     found: Payload = plain(metrics.reference_gradients().as_dict())
     for flow in found["flows"]:
         del flow["score"]
     return found
 
 
-def _gradient_card(opened: "Open", settings: Settings) -> Payload:
-    found: Payload = plain(metrics.triplet_gradients(opened.model, _encoding(opened), settings).as_dict())
+def _gradient_card(opened: OpenSet, settings: Settings) -> Payload:
+    found: Payload = plain(metrics.triplet_gradients(opened, settings).as_dict())
     for flow in found["flows"]:
         flow["score"] = {m: rows[0] for m, rows in flow["score"].items()}
-    return found | {"settings": panels.shown_settings(settings)}
+    return found | {"settings": shown_settings(settings)}
 
 
 def _variant_card(result: metrics.VariantResult) -> Payload:
-    card: Payload = {"name": result.name, "lacking": result.lacking and panels.as_note(result.lacking)}
+    card: Payload = {"name": result.name, "lacking": result.lacking and as_note(result.lacking)}
     if result.analysis is None or result.change is None:
         return card
     weights = result.analysis[MODALITIES[0]].aggregation_weights
@@ -157,7 +173,8 @@ def _variant_card(result: metrics.VariantResult) -> Payload:
         "sdtps_cosine": plain(result.change.sdtps_cosine),
         "modalities": {
             str(m): {
-                "mask": result.analysis[m].mask.astype(int).tolist(),
+                "mask": None if result.analysis[m].soft else result.analysis[m].mask.astype(int).tolist(),
+                "weights": plain(result.analysis[m].weights),
                 "entered": changes[m].entered.tolist(),
                 "left": changes[m].left.tolist(),
                 "overlap": plain(changes[m].overlap.as_dict()),
@@ -169,56 +186,18 @@ def _variant_card(result: metrics.VariantResult) -> Payload:
     }
 
 
-def _open(workbench: "Workbench", fields: Fields) -> tuple["Open", Settings]:
-    """The triplet and settings that a request names; refused when the weights cannot run the variant."""
-    opened, settings = workbench.opened(fields.get("key")), parse_settings(fields.get("settings"))
-    if lacking := opened.model.net.sdtps.supports(get_variant(settings.variant)):
-        raise Refusal(lacking)
-    return opened, settings
-
-
-def _encoding(opened: "Open") -> Encoding:
-    """The tokens that are on show."""
-    return encode(opened.model, opened.prepared, opened.camera)
-
-
-def _analysis(opened: "Open", settings: Settings) -> Analysis:
-    return decide(opened.model, _encoding(opened), settings, opened.notes, opened.missing)
-
-
 def _score_range(analysis: Analysis) -> list[float]:
-    """Where a bar of score parts begins and ends: the bounds of equation 3, or the range of the cosine sums."""
-    if panels.score_mix(analysis.settings)["cosines"]:
-        scores = np.concatenate([analysis[m].score for m in MODALITIES])
-        return [min(0.0, float(scores.min())), max(0.0, float(scores.max()))]
-    return [0.0, 1.0 + 2.0 * analysis.settings.beta]
-
-
-def _modality(fields: Fields) -> str:
-    modality = fields.get("modality")
-    if modality not in list(MODALITIES):
-        raise malformed()
-    return str(modality)
-
-
-def _index(value: object, size: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
-        raise malformed()
-    return value
-
-
-def _mapping(value: object) -> Fields:
-    if not isinstance(value, Mapping):
-        raise malformed()
-    return value
+    """Where a bar of score parts begins and ends: the bounds of equation 3, or the range of the cosine sums and 0."""
+    low, high = panels.score_bounds(analysis.settings, [analysis[m].score for m in MODALITIES])
+    return [min(0.0, low), max(0.0, high)]
 
 
 TASKS = {
-    "why.patch": patch,
-    "why.token": token,
-    "why.compare": compare,
-    "why.sweep": sweep,
-    "why.variants": variants,
-    "why.gradients": gradients,
-    "why.faithfulness": faithfulness,
+    "why.patch": Task(PatchRequest, patch),
+    "why.token": Task(TokenRequest, token),
+    "why.compare": Task(CompareRequest, compare),
+    "why.sweep": Task(SweepRequest, sweep),
+    "why.variants": Task(OpenRequest, variants),
+    "why.gradients": Task(OpenRequest, gradients),
+    "why.faithfulness": Task(OpenRequest, faithfulness),
 }

@@ -1,0 +1,59 @@
+"""`evaluate`: how well a data set is retrieved, by the reference protocol."""
+
+import argparse
+from dataclasses import asdict
+
+from sdtps.cli import options as shared
+from sdtps.cli.weights import not_run
+from sdtps.datasets import open_dataset
+from sdtps.retrieval.evaluate import evaluate
+
+
+def add_command(commands: shared.Subparsers) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("evaluate", help="mAP and Rank-k of a data set by the reference protocol")
+    parser.add_argument("folder", help=shared.FOLDER)
+    parser.add_argument("--split", help="take one split as both query and gallery")
+    parser.add_argument("--missing", action="store_true", help="with a table of missing modalities: r n t rn rt nt")
+    shared.add_features(parser)
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    shared.add_model(parser)
+    shared.add_settings(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Search, judge and print."""
+    dataset = open_dataset(options.folder)
+    if options.split:
+        dataset = dataset.narrowed(options.split)
+    model = shared.load(options)
+    results, queries = evaluate(dataset, shared.feature_reader(options, model, dataset), missing_table=options.missing)
+    facts = model.weights.facts
+    if options.json:
+        scores = {
+            name or "all": {"mAP": r.mean_average_precision} | {f"rank_{k}": r.rank(k) for k in (1, 5, 10)}
+            for name, r in results.items()
+        }
+        maps = {m: asdict(quality) for m, quality in queries.quality.items()}
+        feature = {"feature": list(facts["feature"]), "not_run": list(facts.get("not_run", ()))}
+        shared.print_json({"data": dataset.layout.name, "retrieval": scores, "maps": maps} | feature)
+        return 0
+    whole = results[""]
+    apart = dataset.layout.apart
+    print(f"{dataset.layout.name}: query {dataset.query}, gallery {dataset.gallery}")
+    print(f"test feature [{', '.join(facts['feature'])}]{not_run(model.weights)}")
+    print(f"{whole.queries} queries, {whole.skipped} without a match under another {apart}")
+    ranks = "  ".join(f"Rank-{r} {whole.rank(r):.3f}" for r in (1, 5, 10))
+    print(f"mAP {whole.mean_average_precision:.3f}  {ranks}")
+    if options.missing:
+        print("missing    mAP  Rank-1  Rank-5  Rank-10")
+        for name, result in results.items():
+            ranks = "".join(f"{result.rank(r):8.3f}" for r in (1, 5, 10))
+            print(f"{name or '-':<7}{result.mean_average_precision:7.3f}{ranks}")
+    for m, quality in queries.quality.items():
+        aucs = "  ".join(f"{name} {value:.3f}" for name, value in quality.auc.items())
+        kept = f"precision of the kept {quality.precision:.3f} of at most {quality.best_precision:.3f}"
+        print(f"{m.upper()}: {kept}; AUC {aucs}")
+        print("     correlation " + "  ".join(f"{pair} {value:.2f}" for pair, value in quality.correlation.items()))
+    return 0

@@ -1,0 +1,37 @@
+"""`index`: the features of a data set, computed once."""
+
+import argparse
+
+from sdtps.cli import options as shared
+from sdtps.datasets import open_dataset
+from sdtps.retrieval.features import NOTHING
+
+
+def add_command(commands: shared.Subparsers) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("index", help="compute the features of a data set once, for rank lists and evaluate")
+    parser.add_argument("folder", help=shared.FOLDER)
+    parser.add_argument("--split", action="append", help="a split; repeat for several (default: query and gallery)")
+    shared.add_features(parser)
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    shared.add_model(parser)
+    shared.add_settings(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compute what the store lacks."""
+    dataset = open_dataset(options.folder)
+    features = shared.feature_reader(options, shared.load(options), dataset)
+    outcome = {}
+    for split in options.split or dict.fromkeys((dataset.query, dataset.gallery)):
+        found = features(split, [NOTHING])[NOTHING]
+        outcome[split] = {"triplets": len(found.records), "left_out": [b.name for b in found.broken]}
+        if options.json:
+            continue
+        print(f"{split}: {len(found.records)} triplets indexed, {found.features.shape[1]} numbers each")
+        for broken in found.broken:
+            print(f"  left out {broken.name}: {broken.why}")
+    if options.json:
+        shared.print_json(outcome)
+    return 0

@@ -1,0 +1,40 @@
+"""`supplement`: one analysis as a page that needs no server."""
+
+import argparse
+
+from tqdm import tqdm
+
+from sdtps.cli import options as shared
+from sdtps.export.supplement import write_supplement
+from sdtps.support.files import write_whole
+
+
+def add_command(commands: shared.Subparsers) -> None:
+    """Describe the command."""
+    parser = commands.add_parser(
+        "supplement",
+        help="write one HTML file with the interactive grid, for supplementary material",
+        description="The page needs no server and no network. The sparse ratio moves freely; beta, aggregation and tau "
+        "move over values that are computed now and put into the file, which stays below 3 MB.",
+    )
+    shared.add_set(parser)
+    parser.add_argument("--out", required=True, help="the .html")
+    shared.add_model(parser, anonymous=True)
+    shared.add_settings(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compute all steps and write the page."""
+    shown = shared.open_set(options)
+    opened = shown.reopen()
+    with tqdm(unit="step") as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        page = write_supplement(opened, shown.analysis, progress)
+    write_whole(options.out, page.encode())
+    print(f"written: {options.out} ({len(page.encode()) / 2**20:.1f} MB)")
+    return 0

@@ -1,0 +1,43 @@
+"""`synth`: generated people in the RGBNT201 layout."""
+
+import argparse
+from pathlib import Path
+
+from sdtps.cli.options import Subparsers
+from sdtps.support.progress import progress_bar
+
+
+def add_command(commands: Subparsers) -> None:
+    """Describe the command."""
+    parser = commands.add_parser("synth", help="write generated people in the RGBNT201 layout")
+    parser.add_argument("--out", required=True, help="folder that will hold RGBNT201/")
+    parser.add_argument("--ids", type=int, default=20, help="number of people")
+    parser.add_argument("--views", type=int, default=4, help="views of each, one camera after the other")
+    parser.add_argument("--seed", type=int, default=0, help="another seed is another world: people and cameras")
+    parser.add_argument("--split", choices=("train_171", "test"), default="test")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument(
+        "--style",
+        choices=("rendered", "drawn"),
+        default="rendered",
+        help="rendered from 3D bodies (needs the extra 'synth'), or drawn flat, which needs nothing more",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draw and write."""
+    from sdtps.training.synth import write_rgbnt201
+
+    with progress_bar(options.ids * options.views) as progress:
+        write_rgbnt201(
+            Path(options.out),
+            options.ids,
+            options.views,
+            seed=options.seed,
+            split=options.split,
+            workers=options.workers,
+            style=options.style,
+            progress=progress,
+        )
+    return 0
