@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import sdtps
 from scripts.transfer import centre_prior, tokens_of
+from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.metrics import auc
 from sdtps.models.adapters import surroundings
 from sdtps.models.backbone import HieraBackbone
@@ -31,9 +32,11 @@ BATCH = 50
 def measure(net: ReidModel, found: TokenSet) -> tuple[dict[tuple[str, str], float], NDArray[np.float32]]:
     """Mean area by (modality, map), and the (n, D) features by which people are compared."""
     backbone = net.backbone
+    module = net.sdtps
     assert isinstance(backbone, HieraBackbone)
-    people = (found.person + found.others) >= 0.5
-    counted = people.any(1) & ~people.all(1)
+    assert isinstance(module, MultiModalSDTPS)
+    people: NDArray[np.bool_] = np.asarray((found.person + found.others) >= 0.5)
+    counted: NDArray[np.bool_] = np.asarray(people.any(1) & ~people.all(1))
     areas: dict[tuple[str, str], list[float]] = defaultdict(list)
     compared = []
     for start in range(0, len(found), BATCH):
@@ -44,8 +47,8 @@ def measure(net: ReidModel, found: TokenSet) -> tuple[dict[tuple[str, str], floa
             features = torch.cat([features, surroundings(features, backbone.grid)], dim=-1)
         encoded = net.reduce(backbone.adapt(features.unflatten(0, (len(MODALITIES), len(index)))))
         for beta in BETAS:
-            net.sdtps.beta = beta
-            traces = net.sdtps(encoded.patches, encoded.global_vectors)
+            module.beta = beta
+            traces = module(encoded.patches, encoded.global_vectors)
             for m in MODALITIES:
                 trace = traces[m]
                 maps = {f"score at {beta:g}": trace.score}

@@ -31,6 +31,16 @@ RENDERED_TAGS = TAGS | {"rain", "bicycle", "pram", "umbrella", "backpack"}
 
 
 @dataclass(frozen=True)
+class Wish:
+    """What a shot shall be like: world, tags that must happen, light and weather."""
+
+    seed: int
+    force: frozenset[str]
+    conditions: Conditions
+    rain: bool
+
+
+@dataclass(frozen=True)
 class Cast:
     """Who and what is in front of the site, and how the crop lies."""
 
@@ -49,7 +59,7 @@ def _action(rng: Rng, force: frozenset[str], rain: bool) -> str:
 
 
 def _posed(rng: Rng, person: Person, with_bag: bool, action: str, owner: Owner) -> list[Mesh]:
-    stance = draw_stance(rng, arms_for(person, with_bag, action, rng), action == "bicycle")
+    stance = draw_stance(rng, arms_for(person, with_bag, action), action == "bicycle")
     return dress(rng, person, stance, with_bag, action, owner)
 
 
@@ -91,8 +101,9 @@ def _crop(rng: Rng, main: list[Mesh], site: Site, force: frozenset[str]) -> Wind
     return crop(camera, eye, ((x0 + x1) / 2, y1), (scale_x, scale_y), (float(x), float(top)))
 
 
-def _cast(rng: Rng, person: Person, site: Site, seed: int, force: frozenset[str], rain: bool) -> Cast:
-    action = _action(rng, force, rain)
+def _cast(rng: Rng, person: Person, site: Site, wish: Wish) -> Cast:
+    force = wish.force
+    action = _action(rng, force, wish.rain)
     with_bag = ("bag" in force or rng.random() < 0.93) and person.bag is not None
     bearing = float(rng.uniform(-np.pi, np.pi))
     if action in ("bicycle", "pram"):
@@ -101,7 +112,7 @@ def _cast(rng: Rng, person: Person, site: Site, seed: int, force: frozenset[str]
     if "backpack" in force:
         bearing = float(np.pi + rng.uniform(-0.9, 0.9))
     main = stand(_posed(rng, person, with_bag, action, Owner.MAIN), bearing, np.zeros(3))
-    meshes = [*main, *_strangers(rng, seed, bearing, force)]
+    meshes = [*main, *_strangers(rng, wish.seed, bearing, force)]
     window = _crop(rng, main, site, force)
     tags = {"bag"} if with_bag and action not in ("bicycle", "pram") else set()
     if "occluded" in force or rng.random() < 0.09:
@@ -116,7 +127,7 @@ def _cast(rng: Rng, person: Person, site: Site, seed: int, force: frozenset[str]
     return Cast(meshes, window, frozenset(tags))
 
 
-def _enough(seen: Seen, cast: Cast, force: frozenset[str], alone: float) -> bool:
+def _enough(seen: Seen, force: frozenset[str], alone: float) -> bool:
     cover = float(seen.person.mean())
     if "two_people" in force and seen.others.mean() < 0.05:
         return False
@@ -125,12 +136,11 @@ def _enough(seen: Seen, cast: Cast, force: frozenset[str], alone: float) -> bool
     return cover > _LEAST and cover > 0.45 * alone
 
 
-def render(rng: Rng, person: Person, site: Site, seed: int, force: frozenset[str], conditions: Conditions, rain: bool,
-           scale: int, fine: int) -> tuple[Seen, Cast]:  # fmt: skip
+def render(rng: Rng, person: Person, site: Site, wish: Wish, scale: int, fine: int) -> tuple[Seen, Cast]:
     """Pose, light and draw until enough of the person shows."""
     for attempt in range(_ATTEMPTS):
-        cast = _cast(rng, person, site, seed, force, rain)
-        lighting = draw_lighting(rng, site, conditions, rain)
+        cast = _cast(rng, person, site, wish)
+        lighting = draw_lighting(rng, site, wish.conditions, wish.rain)
         seen = raster(scale, fine).render(cast.meshes, cast.window, lighting)
         hidden = "occluded" in cast.tags or seen.others.mean() > 0.15
         alone = 1.0
@@ -139,7 +149,7 @@ def render(rng: Rng, person: Person, site: Site, seed: int, force: frozenset[str
             alone = float(raster(1, 1).render(main, cast.window, lighting).person.mean())
         else:
             alone = float(seen.person.mean())
-        if _enough(seen, cast, force, alone) or attempt == _ATTEMPTS - 1:
+        if _enough(seen, wish.force, alone) or attempt == _ATTEMPTS - 1:
             break
     return seen, cast
 
@@ -169,7 +179,8 @@ def sample(pid: int, view: int, seed: int = 0, force: Iterable[str] = (), scale:
     faults = draw_faults(rng, force)
     conditions = draw_conditions(rng, force | (faults & {"black_rgb"}))
     rain = "rain" in force or (rng.random() < 0.05 and not force)
-    seen, cast = render(rng, person_of(pid, seed, body), site, seed, force, conditions, rain, scale, fine)
+    wish = Wish(seed, force, conditions, rain)
+    seen, cast = render(rng, person_of(pid, seed, body), site, wish, scale, fine)
     height, width = seen.heat.shape
     frame = develop.Frame(height, width)
     rgb = develop.colour_picture(rng, seen, site.camera, conditions, frame)
@@ -179,7 +190,7 @@ def sample(pid: int, view: int, seed: int = 0, force: Iterable[str] = (), scale:
         strength = float(rng.uniform(0.04, 0.16))
         rgb, nir = develop.rain_on(rng, rgb, strength), develop.rain_on(rng, nir, strength * 0.7)
     people = seen.person + seen.others > 0.5
-    pictures = finish(rng, rgb, nir, tir, people, site.camera, faults, scale, 3.4, least)
+    pictures = finish(rng, rgb, nir, tir, people, site.camera, faults, degrade.Recording(scale, 3.4, least))
     weather = {"night" if conditions.night else "day"}
     weather |= {n for n, happens in (("glare", conditions.glare), ("fog", conditions.fog), ("rain", rain)) if happens}
     person, others = (degrade.crop(share > 0.5, scale) for share in (seen.person, seen.others))

@@ -1,6 +1,7 @@
 """From ideal pictures to camera files: blur, low resolution, sharpening, noise, compression, faults."""
 
 import io
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -64,20 +65,27 @@ def _grain(rng: Rng, kind: str, scale: int) -> FloatArray:
     return field if scale == 1 else np.tile(field, (scale, scale))
 
 
-def record(
-    rng: Rng, image: FloatArray, camera: Camera, modality: str, scale: int = 1, astray: float = 2.2, least: float = 0.0
-) -> ByteArray:
-    """Resample, sharpen, add noise and compress: ([3,] H, W) float on the canvas to (256, 128[, 3]) uint8.
+@dataclass(frozen=True)
+class Recording:
+    """How pictures are kept.
 
-    Args:
-        rng: the shot's.
-        image: display values.
-        camera: whose habits.
-        modality: the others look past RGB by up to `astray` pixels.
-        scale: pixels of image and result per pixel of the canvas and frame.
-        astray: see `modality`.
+    Attributes:
+        scale: pixels of picture and result per pixel of the canvas and frame.
+        astray: near infrared and thermal look past RGB by up to so many pixels of the frame.
         least: detail that is always kept, 0 to 1.
     """
+
+    scale: int = 1
+    astray: float = 2.2
+    least: float = 0.0
+
+
+AS_DRAWN = Recording()
+
+
+def record(rng: Rng, image: FloatArray, camera: Camera, modality: str, how: Recording) -> ByteArray:
+    """Resample, sharpen, add noise and compress: ([3,] H, W) float on the canvas to (256, 128[, 3]) uint8."""
+    scale, astray, least = how.scale, how.astray, how.least
     grain = camera.grain * rng.uniform(0.2, 2.2) * (0.5 if modality == "tir" else 1.0)
     noise = _grain(rng, "white", scale) * np.float32(grain * 255)
     levels = image * np.float32(255)

@@ -43,11 +43,9 @@ def finish(
     people: np.ndarray,
     camera: Camera,
     faults: frozenset[str],
-    scale: int = 1,
-    astray: float = 2.2,
-    least: float = 0.0,
+    how: degrade.Recording = degrade.AS_DRAWN,
 ) -> tuple[ByteArray, ByteArray, ByteArray]:
-    """Faults and camera artefacts; three (256, 128, 3) uint8 pictures. See `degrade.record` for the last three."""
+    """Faults and camera artefacts; three (256, 128, 3) uint8 pictures. See `degrade.Recording` for `how`."""
     if rng.random() < 0.35:
         rgb, nir = degrade.smear_people(rng, rgb, people), degrade.smear_people(rng, nir, people)
     if rng.random() < 0.55:
@@ -60,16 +58,15 @@ def finish(
         nir = degrade.saturate(rng, nir)
     if "flat_tir" in faults:
         tir = degrade.flatten(rng, tir)
-    how = (scale, astray, least)
-    rgb8 = degrade.record(rng, rgb, camera, "rgb", *how)
-    nir8 = _grey(degrade.record(rng, nir, camera, "nir", *how))
-    tir8 = degrade.inferno()[degrade.record(rng, tir, camera, "tir", *how)]
+    rgb8 = degrade.record(rng, rgb, camera, "rgb", how)
+    nir8 = _grey(degrade.record(rng, nir, camera, "nir", how))
+    tir8 = degrade.inferno()[degrade.record(rng, tir, camera, "tir", how)]
     if "black_rgb" in faults and rgb8.mean() > _BLACK_MEAN:
         rgb8 = (rgb8 * (_BLACK_MEAN / rgb8.mean())).astype(np.uint8)
     return (
-        degrade.missing(scale) if "missing_rgb" in faults else rgb8,
-        degrade.missing(scale) if "missing_nir" in faults else nir8,
-        degrade.missing(scale) if "missing_tir" in faults else tir8,
+        degrade.missing(how.scale) if "missing_rgb" in faults else rgb8,
+        degrade.missing(how.scale) if "missing_nir" in faults else nir8,
+        degrade.missing(how.scale) if "missing_tir" in faults else tir8,
     )
 
 

@@ -36,7 +36,7 @@ def _write_job(job: Job, root: Path, seed: int, style: str) -> Path:
     return root / FOLDERS["rgb"] / f"{stem}.jpg"
 
 
-def write_rgbnt201(
+def write_rgbnt201(  # noqa: PLR0913 - the public parameters
     out: str | Path,
     ids: int | Sequence[int],
     views: int,

@@ -13,7 +13,7 @@ from sdtps.training.synth.types import Rng, Vector
 HANGING = ("hand", "shopping", "trolley")
 
 
-def arms_for(person: Person, with_bag: bool, action: str, rng: Rng) -> dict[str, str]:
+def arms_for(person: Person, with_bag: bool, action: str) -> dict[str, str]:
     """What arms must do for a bag and an action: umbrella, pram, bicycle or none."""
     arms: dict[str, str] = {}
     if action in ("pram", "bicycle"):
