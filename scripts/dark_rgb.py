@@ -1,6 +1,6 @@
 """What cross-modal guidance adds in the dark: the RGB branch on generated nights with RGB below 10 of 255, by beta.
 
-usage: python -m scripts.dark_rgb [--people 40]
+usage: python -m scripts.dark_rgb [--people 40] [--style rendered|drawn] [--weights FILE]
 """
 
 import argparse
@@ -10,7 +10,7 @@ import numpy as np
 import sdtps
 from sdtps.images.masks import patch_share
 from sdtps.metrics import auc, precision
-from sdtps.training.synth import generate
+from sdtps.training.synth import STYLES, generate
 
 BETAS = (0.0, 0.25, 0.5)
 
@@ -19,10 +19,12 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--people", type=int, default=40)
+    parser.add_argument("--style", choices=STYLES, default=STYLES[0])
+    parser.add_argument("--weights")
     options = parser.parse_args()
-    model = sdtps.load_model()
+    model = sdtps.load_model(options.weights) if options.weights else sdtps.load_model()
     rows: dict[float, list[tuple[float, float]]] = {beta: [] for beta in BETAS}
-    for shot in generate(options.people, 1, seed=0, force=("night", "black_rgb")):
+    for shot in generate(options.people, 1, seed=0, force=("night", "black_rgb"), style=options.style):
         if shot.rgb.mean() >= 10:
             continue
         people = patch_share(shot.person | shot.others, model.net.backbone.grid) >= 0.5

@@ -4,7 +4,7 @@ On generated people of a world that training never saw: rank correlation, over t
 self map with closeness to the person's mean colour, and of a cross map with how much a patch stands out to the other
 modality.
 
-usage: python -m scripts.map_meaning [--people 60]
+usage: python -m scripts.map_meaning [--people 60] [--style rendered|drawn]
 """
 
 import argparse
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import sdtps
 from sdtps.images.masks import HALF, patch_share
 from sdtps.metrics import correlation
-from sdtps.training.synth import generate
+from sdtps.training.synth import STYLES, generate
 from sdtps.training.tokens import patch_typicality, patch_visibility
 from sdtps.types import MODALITIES
 
@@ -28,11 +28,12 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=60)
+    parser.add_argument("--style", choices=STYLES, default=STYLES[0])
     options = parser.parse_args()
     model = sdtps.load_model()
     grid = model.net.backbone.grid
     rows: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
-    for shot in generate(options.people, 4, seed=0):
+    for shot in generate(options.people, 4, seed=0, style=options.style):
         person, others = patch_share(shot.person, grid), patch_share(shot.others, grid)
         inside = person >= HALF
         if inside.sum() < FEWEST:

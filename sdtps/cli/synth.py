@@ -16,6 +16,12 @@ def add_command(commands: Subparsers) -> None:
     parser.add_argument("--seed", type=int, default=0, help="another seed is another world: people and cameras")
     parser.add_argument("--split", choices=("train_171", "test"), default="test")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument(
+        "--style",
+        choices=("rendered", "drawn"),
+        default="rendered",
+        help="rendered from 3D bodies (needs the extra 'synth'), or drawn flat, which needs nothing more",
+    )
     parser.set_defaults(run=run)
 
 
@@ -31,6 +37,7 @@ def run(options: argparse.Namespace) -> int:
             seed=options.seed,
             split=options.split,
             workers=options.workers,
+            style=options.style,
             progress=progress,
         )
     return 0

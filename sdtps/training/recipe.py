@@ -9,12 +9,15 @@ import yaml
 
 from sdtps.models.reid import ModelConfig
 
+RECIPES = (".yaml", ".yml")
+
 
 @dataclass(frozen=True)
 class Synthetic:
     """Generated people: for every seed (a world with its own cameras), `ids` people with `views` views each.
 
-    A batch holds a random `patches` of each picture's patches.
+    A batch holds a random `patches` of each picture's patches. `style` is `rendered` or `drawn`. `dark` is the chance
+    that a set's RGB picture is taken for a black one, so that the other two must say where the person is.
     """
 
     seeds: tuple[int, ...] = (1,)
@@ -22,6 +25,8 @@ class Synthetic:
     views: int = 4
     patches: int = 48
     cache: str = "runs/tokens"
+    style: str = "rendered"
+    dark: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,7 @@ class Recipe:
         synthetic: train on cached tokens of generated people, or
         folder, split: train on a folder in the RGBNT201 layout.
         trunk: converted trunk weights; random without.
+        start: weights to go on from, or another recipe (.yaml), which is run first where its result is not there yet.
         phases: one after the other.
         identities, views: P and K of a batch.
         sparse_ratio, aggr_ratio, beta: ranges drawn from in every step, so that every slider position is trained.
@@ -96,6 +102,7 @@ class Recipe:
     folder: str | None = None
     split: str = "train_171"
     trunk: str | None = None
+    start: str | None = None
     phases: tuple[Phase, ...] = (Phase(1000),)
     identities: int = 10
     views: int = 4
@@ -141,5 +148,8 @@ class Recipe:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Recipe":
-        """From a YAML file."""
-        return cls.from_dict(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+        """From a YAML file; a recipe that it starts from is named relative to it."""
+        values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        if str(values.get("start")).endswith(RECIPES):
+            values["start"] = str(Path(path).parent / values["start"])
+        return cls.from_dict(values)

@@ -13,11 +13,13 @@ from torch import Tensor
 from sdtps.datasets import Record
 from sdtps.images.masks import PERSON, fitted_mask, patch_share
 from sdtps.images.read import prepare
-from sdtps.models.adapters import surroundings
+from sdtps.models.adapters import COLOURS, surroundings
 from sdtps.models.backbone import HieraBackbone, Stem, Tokens
 from sdtps.models.reid import ReidModel
 from sdtps.training.tokens import TokenSet
 from sdtps.types import MODALITIES, Grid
+
+BLACK = 10 / 255  # mean of a picture, 0 to 1
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,17 @@ class CachedTokens:
         patches: how many patches of each picture a batch holds, drawn anew each time: larger batches at equal cost.
         channel_dropout: chance that a channel of a picture's features is left out.
         missing: chance that a modality is left out.
+        dark: chance that an RGB picture is replaced by a black one of the cache, whoever is in it.
     """
 
     def __init__(
-        self, tokens: TokenSet, blank: Stem, patches: int = 48, channel_dropout: float = 0.1, missing: float = 0.03
+        self,
+        tokens: TokenSet,
+        blank: Stem,
+        patches: int = 48,
+        channel_dropout: float = 0.1,
+        missing: float = 0.03,
+        dark: float = 0.0,
     ) -> None:
         self.tokens = tokens
         self._patches = patches
@@ -79,6 +88,8 @@ class CachedTokens:
         self._dropout = channel_dropout
         self._missing = missing
         self._around: NDArray[np.float16] | None = None
+        self._dark = dark
+        self._black = black_pictures(tokens) if dark else np.zeros(0, np.int64)
 
     def features(self, net: ReidModel, index: NDArray[np.int64], columns: NDArray[np.int64] | None = None) -> Tensor:
         """(M, b, n, D) features of some triplets, at (b, n) patches of each, or at all."""
@@ -109,6 +120,9 @@ class CachedTokens:
         flip = rng.random(len(index)) < 0.5
         columns = np.where(flip[:, None], mirror[chosen], chosen)  # (b, n): which patches, mirrored or not
         features = self.features(net, index, columns)
+        if len(self._black) and len(night := np.flatnonzero(rng.random(len(index)) < self._dark)):
+            black = rng.choice(self._black, len(night))
+            features[0, night] = self.features(net, black, columns[night])[0]
         for m, b in np.argwhere(rng.random(features.shape[:2]) < self._missing):
             features[m, b] = backbone.finish(self._blank)[0, chosen]
         # Whole channels, not single values: a fraction of the random numbers, and neighbours agree.
@@ -127,6 +141,14 @@ class CachedTokens:
             for a in (known.visible, known.typical)
         )
         return Patches(person, others, visible, typical, warmth)
+
+
+def black_pictures(tokens: TokenSet) -> NDArray[np.int64]:
+    """Which sets have an RGB picture that shows next to nothing; known where colours were cached."""
+    if tokens.skips.shape[-1] <= COLOURS:
+        return np.zeros(0, np.int64)
+    mean = tokens.skips[:, 0, :, -COLOURS : -COLOURS + 3].astype(np.float32).mean((1, 2))
+    return np.flatnonzero(mean < BLACK)
 
 
 def _surroundings(tokens: TokenSet, grid: Grid) -> NDArray[np.float16]:

@@ -117,6 +117,7 @@ def cache_synthetic(
     views: int,
     start_pid: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    style: str = "drawn",
 ) -> TokenSet:
     """Generate people and run the frozen part of the trunk on them."""
     mean, std = (torch.tensor(v)[:, None, None] for v in (backbone.mean, backbone.std))
@@ -133,7 +134,7 @@ def cache_synthetic(
         stems.append(Stem(*(t.unflatten(0, (len(pending), len(MODALITIES))).half() for t in stem)))
         pending.clear()
 
-    for sample in generate(ids, views, seed=seed, start_pid=start_pid):
+    for sample in generate(ids, views, seed=seed, start_pid=start_pid, style=style):
         pending.append(sample)
         seen.append(sample)
         if len(pending) == BATCH or len(seen) == total:

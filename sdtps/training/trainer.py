@@ -2,6 +2,7 @@
 
 import csv
 import math
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm import tqdm
@@ -32,14 +34,15 @@ from sdtps.training.losses import (
     token_loss,
 )
 from sdtps.training.maps import CosineCalibration, apart_loss, maps_loss, meaning_loss
-from sdtps.training.recipe import LossWeights, Phase, Recipe
+from sdtps.training.recipe import RECIPES, LossWeights, Phase, Recipe
 from sdtps.training.sampling import PkSampler
 from sdtps.training.sources import Batch, CachedTokens, FolderImages, Source
-from sdtps.training.synth import EDITION
+from sdtps.training.synth import edition
 from sdtps.training.tokens import TokenSet, cache_synthetic
 from sdtps.training.trunk import load_trunk
 
 Losses = dict[str, Tensor]
+HEADS = ("classifier", "bottleneck")
 # In the log; those after early need masks.
 LOSSES = ("identity", "contrast", "apart", "early", "foreground", "focus", "token", "maps", "meaning")
 
@@ -58,17 +61,17 @@ def open_source(recipe: Recipe, quiet: bool = False) -> Source:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     spec = recipe.synthetic
-    made = f"{spec.ids}x{spec.views}-edition{EDITION}-block{backbone.frozen_blocks}"
+    made = f"{spec.style}{edition(spec.style)}-{spec.ids}x{spec.views}-block{backbone.frozen_blocks}"
     if backbone.colours:
         made += "-colours"
     for seed in tqdm(spec.seeds, desc="tokens", unit="world", disable=quiet):
         path = folder / f"{seed}-{made}.npz"
         if not path.exists():
-            cache_synthetic(backbone, seed, spec.ids, spec.views).save(path)
+            cache_synthetic(backbone, seed, spec.ids, spec.views, style=spec.style).save(path)
         paths.append(path)
     with torch.no_grad():  # not inference mode: the trainable blocks run on it
         blank = backbone.stem(torch.zeros(1, 3, *backbone.input_size))
-    return CachedTokens(TokenSet.load(paths), blank, spec.patches)
+    return CachedTokens(TokenSet.load(paths), blank, spec.patches, dark=spec.dark)
 
 
 def new_model(recipe: Recipe, classes: int) -> ReidModel:
@@ -84,6 +87,20 @@ def new_model(recipe: Recipe, classes: int) -> ReidModel:
         if missing:
             raise ValueError(f"The trunk lacks {missing[0]} and {len(missing) - 1} more; convert it again.")
     return net
+
+
+def start_from(net: ReidModel, path: str | os.PathLike[str]) -> None:
+    """Load another training's weights; classifiers are new, for the people are."""
+    weights = load_file(path)
+    missing, unexpected = net.load_state_dict({k: v.float() for k, v in weights.items()}, strict=False)
+    missing = [name for name in missing if not name.startswith(HEADS)]
+    if missing or unexpected:
+        names = ", ".join([*missing, *unexpected][:3])
+        raise ValueError(f"{os.fspath(path)!r} is of another architecture: {names} and more do not fit.")
+
+
+def _result(recipe: Recipe) -> Path:
+    return Path(recipe.out) / "model.safetensors"
 
 
 def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weight: LossWeights) -> Losses:
@@ -132,6 +149,8 @@ class Trainer:
         self.quiet = quiet
         self.source = open_source(recipe, quiet)
         self.net = new_model(recipe, classes=int(self.source.pid.max()) + 1).to(self.device)
+        if recipe.start is not None:
+            start_from(self.net, recipe.start)
         self.calibration = CosineCalibration().to(self.device)
         self.average = AveragedModel(self.net, multi_avg_fn=get_ema_multi_avg_fn(recipe.ema), use_buffers=True)
         self.step = 0
@@ -174,7 +193,7 @@ class Trainer:
         assert isinstance(final, ReidModel)
         final.config = replace(final.config, num_classes=0)
         _drop_heads(final)
-        result = self.out / "model.safetensors"
+        result = _result(self.recipe)
         save_checkpoint(final, result, seed=str(self.recipe.seed), steps=str(self.step))
         return result
 
@@ -229,6 +248,11 @@ def train(recipe: Recipe, device: str = "auto", resume: bool = False, quiet: boo
         resume: go on from the last checkpoint in `recipe.out`.
         quiet: no progress bars.
     """
+    if recipe.start is not None and recipe.start.endswith(RECIPES):
+        first = Recipe.read(recipe.start)
+        if not _result(first).exists():
+            train(first, device, resume, quiet)
+        recipe = replace(recipe, start=str(_result(first)))
     trainer = Trainer(recipe, device, quiet)
     if resume:
         trainer.load_state()
@@ -265,5 +289,5 @@ def _freeze(net: ReidModel, phase: Phase) -> None:
 
 def _drop_heads(net: ReidModel) -> None:
     """Classifiers over training identities say nothing about anyone else; the shipped model goes without."""
-    for name in [n for n, _ in net.named_children() if n.startswith(("classifier", "bottleneck"))]:
+    for name in [n for n, _ in net.named_children() if n.startswith(HEADS)]:
         delattr(net, name)

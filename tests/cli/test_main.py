@@ -105,7 +105,9 @@ def test_inspect_says_what_is_not_in_a_checkpoint(demo, capsys):
 
 
 def test_generated_people_can_be_evaluated(tmp_path, capsys):
-    assert main(["synth", "--out", str(tmp_path), "--ids", "3", "--views", "2", "--workers", "1"]) == 0
+    assert (
+        main(["synth", "--out", str(tmp_path), "--ids", "3", "--views", "2", "--workers", "1", "--style", "drawn"]) == 0
+    )
     assert len(list((tmp_path / "RGBNT201" / "test" / "TI").glob("*.jpg"))) == 6
     assert main(["evaluate", str(tmp_path)]) == 0
     out = capsys.readouterr().out

@@ -1,5 +1,7 @@
 """Cached tokens are the trunk's own, wherever they are read from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,7 @@ import torch
 from sdtps.images.masks import patch_share
 from sdtps.models.backbone import create_backbone
 from sdtps.models.reid import ModelConfig, build_model
-from sdtps.training.sources import CachedTokens
+from sdtps.training.sources import CachedTokens, black_pictures
 from sdtps.training.synth import sample
 from sdtps.training.tokens import TokenSet, cache_synthetic, patch_typicality, patch_visibility, patch_warmth
 from sdtps.types import Grid
@@ -119,3 +121,21 @@ def test_a_batch_matches_its_people(backbone, tokens):
     np.testing.assert_allclose(
         batch.patches.visible.sum(2).T, tokens.visible[[2, 3]].astype(np.float32).sum(2), rtol=1e-3
     )
+
+
+def test_a_dark_picture_takes_the_place_of_rgb_alone(backbone, tokens):
+    net = build_model(ModelConfig("hiera", "sam2_hiera_tiny", backbone_options=OPTIONS)).eval()
+    skips = tokens.skips.copy()
+    skips[5, 0, :, -15:] = 0  # nothing to see
+    night = replace(tokens, skips=skips)
+    assert black_pictures(night).tolist() == [5]
+    with torch.no_grad():
+        blank = backbone.stem(torch.zeros(1, 3, 256, 128))
+        lit, dark = (
+            CachedTokens(night, blank, 128, 0.0, 0.0, dark=chance).batch(
+                net, np.array([0, 1]), np.random.default_rng(0), torch.device("cpu")
+            )
+            for chance in (0.0, 1.0)
+        )
+    assert not torch.allclose(lit.tokens.patches[0], dark.tokens.patches[0])
+    assert dark.patches.person.shape == lit.patches.person.shape

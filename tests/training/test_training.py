@@ -1,11 +1,13 @@
 """The whole recipe in small: a random trunk, a handful of generated people, no download."""
 
 import csv
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+import yaml
 from safetensors.torch import load_file, save_file
 
 import sdtps
@@ -15,7 +17,7 @@ from sdtps.resources import PROJECT
 from sdtps.retrieval.evaluate import evaluate_folder, extract
 from sdtps.training.recipe import LossWeights, Phase, Recipe, Synthetic
 from sdtps.training.synth import write_rgbnt201
-from sdtps.training.trainer import new_model, train
+from sdtps.training.trainer import new_model, start_from, train
 
 TINY_HIERA = {"embed_dim": 24, "num_heads": 1, "stages": (1, 1, 2, 1), "global_att_blocks": (3,)}
 
@@ -37,7 +39,7 @@ def small_recipe(folder, **changes) -> Recipe:
             aggregation_rows=128,
         ),
         out=str(folder / "run"),
-        synthetic=Synthetic(seeds=(1, 2), ids=8, views=4, cache=str(folder / "tokens")),
+        synthetic=Synthetic(seeds=(1, 2), ids=8, views=4, cache=str(folder / "tokens"), style="drawn", dark=0.1),
         loss=LossWeights(contrast=1.0, apart=1.0, early=1.0, focus=0.5, meaning=1.0),
         phases=(Phase(300, lr=3e-3), Phase(20, lr=1e-3, backbone_lr=1e-4)),
         identities=8,
@@ -131,11 +133,40 @@ def test_recipes_survive_plain_values_and_refuse_unknown_names(tmp_path):
         replace(recipe, folder="data")
 
 
-@pytest.mark.parametrize("name", ["embedded", "rgbnt201"])
-def test_shipped_recipes_can_be_read(name):
+def test_a_training_goes_on_from_another(trained, tmp_path):
+    recipe, checkpoint, _ = trained
+    still = replace(
+        recipe, out=str(tmp_path / "a"), start=str(checkpoint), phases=(Phase(1, lr=0.0),), weight_decay=0.0
+    )
+    before, after = load_file(checkpoint), load_file(train(still, device="cpu", quiet=True))
+    assert before.keys() == after.keys()
+    assert all(torch.allclose(before[k].float(), after[k].float(), atol=1e-3) for k in before)
+    other = replace(recipe.model, backbone_options={**recipe.model.backbone_options, "adapter_dim": 32})
+    with pytest.raises(ValueError, match="of another architecture"):
+        start_from(new_model(replace(recipe, model=other), classes=0), checkpoint)
 
+
+def test_a_training_may_name_the_one_before_it_by_its_recipe(trained, tmp_path):
+    recipe, *_ = trained
+    first = replace(recipe, out=str(tmp_path / "first"), phases=(Phase(2),))
+    (tmp_path / "first.yaml").write_text(yaml.safe_dump(json.loads(json.dumps(first.as_dict()))), encoding="utf-8")
+    second = replace(recipe, out=str(tmp_path / "second"), start=str(tmp_path / "first.yaml"), phases=(Phase(1),))
+    train(second, device="cpu", quiet=True)
+    assert len(read_log(first)) == 2
+    assert len(read_log(second)) == 1
+
+
+@pytest.mark.parametrize("name", ["drawn", "rgbnt201"])
+def test_shipped_recipes_can_be_read(name):
     recipe = Recipe.read(PROJECT / "configs" / f"{name}.yaml")
     assert sum(phase.steps for phase in recipe.phases) > 1000
+
+
+def test_the_embedded_recipe_goes_on_from_the_drawn_one_and_fits_it():
+    recipe = Recipe.read(PROJECT / "configs" / "embedded.yaml")
+    first = Recipe.read(recipe.start)
+    assert recipe.model == first.model
+    assert (first.synthetic.style, recipe.synthetic.style) == ("drawn", "rendered")
 
 
 def test_the_trunk_is_trained_on_as_it_will_be_stored(tmp_path):

@@ -1,6 +1,6 @@
 """Synthetic tri-modal pedestrians: aligned RGB / near-infrared / thermal triplets with identity, camera and masks.
 
-    from sdtps.synth import sample
+    from sdtps.training.synth import sample
     triplet = sample(pid=7, view=2, seed=0, force={"night", "bag"})
     triplet.rgb, triplet.nir, triplet.tir      # (256, 128, 3) uint8
     triplet.person, triplet.others             # (256, 128) bool
@@ -10,7 +10,7 @@ one label map; a table of materials turns labels into reflectance and warmth (ma
 at the result (sensors) and spoil it the way real cameras do (degrade).
 """
 
-from .generate import generate
+from .generate import STYLES, edition, generate, sampler
 from .identity import Identity, identity_of
 from .triplet import sample
 from .types import EDITION, HEIGHT, TAGS, WIDTH, SynthSample
@@ -19,12 +19,15 @@ from .writer import write_rgbnt201
 __all__ = [
     "EDITION",
     "HEIGHT",
+    "STYLES",
     "TAGS",
     "WIDTH",
     "Identity",
     "SynthSample",
+    "edition",
     "generate",
     "identity_of",
     "sample",
+    "sampler",
     "write_rgbnt201",
 ]

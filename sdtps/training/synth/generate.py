@@ -1,18 +1,41 @@
 """Many samples, in order, on several processes."""
 
 import multiprocessing
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
 from .noise import noise_bank
 from .triplet import sample
-from .types import SynthSample
+from .types import EDITION, SynthSample
 
 Progress = Callable[[int, int], None]
 Job = tuple[int, int]
 Result = TypeVar("Result")
+STYLES = ("rendered", "drawn")
 _CHUNK = 8
+
+
+def sampler(style: str) -> Callable[..., SynthSample]:
+    """The function that makes one sample: of rendered people, or of drawn ones, which need no further package."""
+    if style == "drawn":
+        return sample
+    if style != "rendered":
+        raise ValueError(f"There are no {style!r} people; choose {' or '.join(STYLES)}.")
+    # Imported when asked for: it needs OpenGL and body data.
+    from sdtps.training.people import sample as rendered
+
+    return rendered
+
+
+def edition(style: str) -> int:
+    """Raised when a seed gives other pictures than before; what is cached of them carries it."""
+    if style == "drawn":
+        return EDITION
+    from sdtps.training.people import EDITION as RENDERED
+
+    return RENDERED
 
 
 def run_jobs(
@@ -27,8 +50,9 @@ def run_jobs(
         return
     # Built once here and shared by forked workers.
     noise_bank()
-    # Forked workers start at once; platforms without fork start afresh.
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    # Forked workers start at once; platforms without fork start afresh, and so do those that hold an OpenGL context.
+    forks = "fork" in multiprocessing.get_all_start_methods() and "moderngl" not in sys.modules
+    method = "fork" if forks else "spawn"
     with multiprocessing.get_context(method).Pool(workers) as pool:
         for done, result in enumerate(pool.imap(work, jobs, chunksize=_CHUNK), 1):
             yield result
@@ -42,8 +66,8 @@ def list_jobs(ids: int | Sequence[int], views: int, start_pid: int = 0) -> list[
     return [(pid, view) for pid in pids for view in range(views)]
 
 
-def _sample_job(job: Job, seed: int, force: frozenset[str]) -> SynthSample:
-    return sample(job[0], job[1], seed, force)
+def _sample_job(job: Job, seed: int, force: frozenset[str], style: str) -> SynthSample:
+    return sampler(style)(job[0], job[1], seed, force)
 
 
 def generate(
@@ -54,6 +78,7 @@ def generate(
     progress: Progress | None = None,
     start_pid: int = 0,
     force: Iterable[str] = (),
+    style: str = "drawn",
 ) -> Iterator[SynthSample]:
     """Yield samples in order, identity by identity; the bytes do not depend on ``workers``.
 
@@ -65,6 +90,7 @@ def generate(
         progress: called with (done, total) after each sample.
         start_pid: first identity label when ``ids`` is a count.
         force: tags that every sample must have.
+        style: `drawn` or `rendered`.
     """
-    work = partial(_sample_job, seed=seed, force=frozenset(force))
+    work = partial(_sample_job, seed=seed, force=frozenset(force), style=style)
     yield from run_jobs(work, list_jobs(ids, views, start_pid), workers, progress)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from . import degrade
-from .camera import CAMERAS, camera_of, draw_conditions
+from .camera import CAMERAS, Camera, camera_of, draw_conditions
 from .identity import identity_of
 from .scene import draw_scene
 from .sensors import build_world, see_nir, see_rgb, see_tir
@@ -24,7 +24,8 @@ _BLACK_MEAN = 9.0
 _HARD_SHARE = 0.15
 
 
-def _draw_faults(rng: Rng, force: frozenset[str]) -> frozenset[str]:
+def draw_faults(rng: Rng, force: frozenset[str]) -> frozenset[str]:
+    """Sensor faults: by chance, or those that are named."""
     if force:
         return force & frozenset(_FAULTS)
     return frozenset(fault for fault, chance in _FAULTS.items() if rng.random() < chance)
@@ -34,18 +35,17 @@ def _grey(image: ByteArray) -> ByteArray:
     return np.repeat(image[..., None], 3, -1)
 
 
-def _finish(
+def finish(
     rng: Rng,
     rgb: FloatArray,
     nir: FloatArray,
     tir: FloatArray,
     people: np.ndarray,
-    cam: int,
-    seed: int,
+    camera: Camera,
     faults: frozenset[str],
+    how: degrade.Recording = degrade.AS_DRAWN,
 ) -> tuple[ByteArray, ByteArray, ByteArray]:
-    """Faults and camera artefacts; three (256, 128, 3) uint8 pictures."""
-    camera = camera_of(cam, seed)
+    """Faults and camera artefacts; three (256, 128, 3) uint8 pictures. See `degrade.Recording` for `how`."""
     if rng.random() < 0.35:
         rgb, nir = degrade.smear_people(rng, rgb, people), degrade.smear_people(rng, nir, people)
     if rng.random() < 0.55:
@@ -58,15 +58,15 @@ def _finish(
         nir = degrade.saturate(rng, nir)
     if "flat_tir" in faults:
         tir = degrade.flatten(rng, tir)
-    rgb8 = degrade.record(rng, rgb, camera, "rgb")
-    nir8 = _grey(degrade.record(rng, nir, camera, "nir"))
-    tir8 = degrade.inferno()[degrade.record(rng, tir, camera, "tir")]
+    rgb8 = degrade.record(rng, rgb, camera, "rgb", how)
+    nir8 = _grey(degrade.record(rng, nir, camera, "nir", how))
+    tir8 = degrade.inferno()[degrade.record(rng, tir, camera, "tir", how)]
     if "black_rgb" in faults and rgb8.mean() > _BLACK_MEAN:
         rgb8 = (rgb8 * (_BLACK_MEAN / rgb8.mean())).astype(np.uint8)
     return (
-        degrade.missing() if "missing_rgb" in faults else rgb8,
-        degrade.missing() if "missing_nir" in faults else nir8,
-        degrade.missing() if "missing_tir" in faults else tir8,
+        degrade.missing(how.scale) if "missing_rgb" in faults else rgb8,
+        degrade.missing(how.scale) if "missing_nir" in faults else nir8,
+        degrade.missing(how.scale) if "missing_tir" in faults else tir8,
     )
 
 
@@ -87,7 +87,7 @@ def sample(pid: int, view: int, seed: int = 0, force: Iterable[str] = ()) -> Syn
     rng = np.random.default_rng(np.random.SeedSequence([seed, pid, view]))
     cam = view % CAMERAS + 1
     camera = camera_of(cam, seed)
-    faults = _draw_faults(rng, force)
+    faults = draw_faults(rng, force)
     conditions = draw_conditions(rng, force | (faults & {"black_rgb"}))
     tilt = clamp(camera.tilt + rng.normal(0, 0.06), 0, 0.4)
     who = identity_of(pid, seed)
@@ -104,14 +104,13 @@ def sample(pid: int, view: int, seed: int = 0, force: Iterable[str] = ()) -> Syn
         lookalikes=tuple(who.materials[name] for name in ("TOP", "BOTTOM", "HAIR")) if hard else (),
     )
     world = build_world(rng, stage.canvas, stage.table, scene, cast_shadow(rng, stage.place))
-    rgb, nir, tir = _finish(
+    rgb, nir, tir = finish(
         rng,
         see_rgb(rng, world, camera, conditions),
         see_nir(rng, world, camera, conditions),
         see_tir(rng, world, conditions),
         world.people,
-        cam,
-        seed,
+        camera,
         faults,
     )
     owners = degrade.crop(stage.owners())

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from .generate import Job, Progress, list_jobs, run_jobs
-from .triplet import sample
+from .generate import Job, Progress, list_jobs, run_jobs, sampler
 from .types import ByteArray, SynthSample
 
 FOLDERS = {"rgb": "RGB", "nir": "NI", "tir": "TI"}
@@ -28,8 +27,8 @@ def mask_image(item: SynthSample) -> ByteArray:
     return np.where(item.person, MASK_PERSON, np.where(item.others, MASK_OTHERS, 0)).astype(np.uint8)
 
 
-def _write_job(job: Job, root: Path, seed: int) -> Path:
-    item = sample(*job, seed)
+def _write_job(job: Job, root: Path, seed: int, style: str) -> Path:
+    item = sampler(style)(*job, seed)
     stem = file_stem(item, job[1])
     for name, folder in FOLDERS.items():
         Image.fromarray(getattr(item, name)).save(root / folder / f"{stem}.jpg", quality=_QUALITY)
@@ -37,7 +36,7 @@ def _write_job(job: Job, root: Path, seed: int) -> Path:
     return root / FOLDERS["rgb"] / f"{stem}.jpg"
 
 
-def write_rgbnt201(
+def write_rgbnt201(  # noqa: PLR0913 - the public parameters
     out: str | Path,
     ids: int | Sequence[int],
     views: int,
@@ -46,6 +45,7 @@ def write_rgbnt201(
     start_pid: int = 0,
     workers: int = 1,
     progress: Progress | None = None,
+    style: str = "drawn",
 ) -> list[Path]:
     """Write ``out/RGBNT201/<split>/{RGB,NI,TI}/*.jpg`` and ``masks/*.png``; return the RGB paths in order.
 
@@ -58,6 +58,7 @@ def write_rgbnt201(
         start_pid: first identity label when ``ids`` is a count.
         workers: processes.
         progress: called with (done, total) after each triplet.
+        style: `drawn` or `rendered`.
     """
     if split not in SPLITS:
         raise ValueError(f"Unknown split {split!r}; use one of {SPLITS}.")
@@ -65,5 +66,7 @@ def write_rgbnt201(
     for folder in (*FOLDERS.values(), MASK_FOLDER):
         (root / folder).mkdir(parents=True, exist_ok=True)
     return list(
-        run_jobs(partial(_write_job, root=root, seed=seed), list_jobs(ids, views, start_pid), workers, progress)
+        run_jobs(
+            partial(_write_job, root=root, seed=seed, style=style), list_jobs(ids, views, start_pid), workers, progress
+        )
     )

@@ -1,0 +1,1 @@
+"""Bodies: data, shapes, bones and poses."""

@@ -1,0 +1,1 @@
+"""Around people: sites of cameras, things that stand there, photographs, light."""

@@ -1,0 +1,1 @@
+"""Looking: surfaces, crop, light, rasteriser, and what cameras make of it."""

@@ -1,0 +1,1 @@
+"""What people wear and carry."""
