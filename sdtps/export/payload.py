@@ -7,35 +7,27 @@ their little-endian bytes, so a number on screen is the number of the analysis t
 
 import base64
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sdtps import panels
+from sdtps.export.rendering import COLOUR_MAPS, OPACITY, OVER, brightness, colour_table
+from sdtps.images.edges import layer_url, line_drawing, relief
 from sdtps.images.encode import Pixels, photo_url
 from sdtps.models.reid import LoadedModel
 from sdtps.support.messages import as_note
-from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, Payload, Settings, WeightsReport
+from sdtps.types import MODALITIES, Analysis, Grid, Modality, ModalityTrace, Payload, Settings, WeightsReport
 from sdtps.variants import VARIANTS, Score, get_variant
 
 SCHEMA = 2
 NAMES_SHOWN = 5  # tensors that a report names
-COLOUR_MAPS = {"viridis": "viridis", "cividis": "cividis", "inferno": "inferno", "jet": "jet", "diverging": "RdBu_r"}
-
-
-@lru_cache
-def colour_table(name: str) -> Pixels:
-    """(256, 3) colours of a map in `COLOUR_MAPS`."""
-    from matplotlib import colormaps  # only here: importing this package must stay cheap
-
-    table: Pixels = colormaps[COLOUR_MAPS[name]](np.arange(256), bytes=True)[:, :3]
-    return table
+JOINED = ("maps", "ranges", "flat")  # by panel: a part in each half
 
 
 def still(analysis: Analysis, pixels: Mapping[str, Pixels | None]) -> Payload:
-    """What no slider changes: photographs, attention maps, predictor, grid, weights.
+    """What no slider changes: photographs and their lines, attention maps, predictor, grid, weights.
 
     Args:
         analysis: the numbers.
@@ -47,7 +39,7 @@ def still(analysis: Analysis, pixels: Mapping[str, Pixels | None]) -> Payload:
         "grid": {"rows": analysis.grid.rows, "cols": analysis.grid.cols},
         "size": [height, width],
         "weights": weights_card(analysis.weights),
-        "modalities": {m: _still_modality(analysis[m], m, pixels[m]) for m in MODALITIES},
+        "modalities": {m: _still_modality(analysis, m, pixels[m]) for m in MODALITIES},
     }
 
 
@@ -72,7 +64,7 @@ def moving(analysis: Analysis, *, matrix: bool = False) -> Payload:
         "mix": score_mix(analysis.settings, with_predictor=first.predictor is not None),
         "ranges": panels.shared_ranges(traces.values(), analysis.settings),
         "notes": [as_note(n) for n in analysis.notes],
-        "modalities": {m: _moving_modality(t, m, matrix) for m, t in traces.items()},
+        "modalities": {m: _moving_modality(t, m, analysis.settings, matrix) for m, t in traces.items()},
     }
 
 
@@ -81,7 +73,7 @@ def merge(still_half: Payload, moving_half: Payload) -> Payload:
     modalities = {}
     for m, first in still_half["modalities"].items():
         second = moving_half["modalities"][m]
-        joined = {name: first[name] | second[name] for name in ("maps", "ranges")}
+        joined = {name: first[name] | second[name] for name in JOINED}
         modalities[m] = first | second | joined
     return still_half | moving_half | {"modalities": modalities}
 
@@ -164,6 +156,7 @@ def tables() -> Payload:
         "panels": [panel.as_dict() for panel in panels.PANELS.values()],
         "sliders": [slider.as_dict() for slider in panels.SLIDERS.values()],
         "variants": variant_cards(),
+        "over": {"choices": list(OVER), "opacity": OPACITY},
         "colour_tables": {name: pack_bytes(colour_table(name)) for name in COLOUR_MAPS},
     }
 
@@ -184,22 +177,34 @@ def pack_bytes(array: Pixels) -> str:
     return base64.b64encode(array.tobytes()).decode()
 
 
-def _still_modality(trace: ModalityTrace, modality: Modality, pixels: Pixels | None) -> Payload:
-    raw = {name: panel.raw(trace, modality) for name, panel in panels.PANELS.items() if panel.raw is not None}
+def picture_card(pixels: Pixels | None, grid: Grid) -> Payload:
+    """A photograph, what of it is drawn over maps, and how bright its patches are."""
+    if pixels is None:
+        return {"photo": None, "layers": None, "brightness": None}
     return {
-        "missing": trace.missing,
-        "photo": None if pixels is None else photo_url(pixels),
-        "others": [str(other) for other in modality.others],
-        "raw": {name: pack(values) for name, values in raw.items()},
-        "token_norm": pack(trace.token_norm),
-        **_maps(panels.maps_of(trace, modality, moving=False)),
+        "photo": photo_url(pixels),
+        "layers": {"lines": layer_url(line_drawing(pixels)), "relief": layer_url(relief(pixels))},
+        "brightness": pack(brightness(pixels, grid)),
     }
 
 
-def _moving_modality(trace: ModalityTrace, modality: Modality, matrix: bool) -> Payload:
+def _still_modality(analysis: Analysis, modality: Modality, pixels: Pixels | None) -> Payload:
+    trace = analysis[modality]
+    raw = {name: panel.raw(trace, modality) for name, panel in panels.PANELS.items() if panel.raw is not None}
+    return {
+        "missing": trace.missing,
+        **picture_card(pixels, analysis.grid),
+        "others": [str(other) for other in modality.others],
+        "raw": {name: pack(values) for name, values in raw.items()},
+        "token_norm": pack(trace.token_norm),
+        **_maps(trace, modality, analysis.settings, moving=False),
+    }
+
+
+def _moving_modality(trace: ModalityTrace, modality: Modality, settings: Settings, matrix: bool) -> Payload:
     cut = float(trace.score[trace.keep[-1]])
     return {
-        **_maps(panels.maps_of(trace, modality, moving=True)),
+        **_maps(trace, modality, settings, moving=True),
         "rank": pack(trace.rank),
         "cut": cut,
         "margin": cut - float(trace.score[trace.drop[0]]) if len(trace.drop) else None,
@@ -207,9 +212,11 @@ def _moving_modality(trace: ModalityTrace, modality: Modality, matrix: bool) -> 
     }
 
 
-def _maps(maps: Mapping[str, FloatArray | None]) -> Payload:
+def _maps(trace: ModalityTrace, modality: Modality, settings: Settings, *, moving: bool) -> Payload:
+    maps = panels.maps_of(trace, modality, moving=moving)
     packed = {name: None if values is None else pack(values) for name, values in maps.items()}
-    return {"maps": packed, "ranges": panels.own_ranges(maps)}
+    flat = panels.flat_maps(trace, modality, settings, moving=moving)
+    return {"maps": packed, "ranges": panels.own_ranges(maps), "flat": flat}
 
 
 def _matrix(trace: ModalityTrace) -> Payload | None:
