@@ -17,8 +17,6 @@ from sdtps.types import MODALITIES, FloatArray, Modality, ModalityTrace, Setting
 from sdtps.variants import Score, get_variant
 
 Range = list[float]
-FLAT_SHARE = 0.01  # of what a map can have: a map that varies less is flat
-COSINES_SPAN = 6.0  # of the sum of three cosines
 
 
 class Kind(StrEnum):
@@ -285,40 +283,6 @@ def own_ranges(maps: Mapping[str, FloatArray | None]) -> dict[str, Range]:
         for name, values in maps.items()
         if values is not None
     }
-
-
-def flat_maps(
-    trace: ModalityTrace, modality: str, settings: Settings, *, moving: bool | None = None
-) -> dict[str, bool]:
-    """Which maps are flat: they vary by less than 1 % of what they can have, so stretching them would show noise.
-
-    A panel that darkens dropped patches is judged by the kept ones.
-    """
-    maps = maps_of(trace, modality, moving=moving)
-    predictor = trace.predictor is not None
-    return {
-        name: is_flat(values[trace.mask] if PANELS[name].masked else values, PANELS[name], settings, predictor)
-        for name, values in maps.items()
-        if values is not None
-    }
-
-
-def is_flat(values: FloatArray, panel: Panel, settings: Settings, with_predictor: bool = True) -> bool:
-    """Whether the values vary by less than 1 % of what this panel's can."""
-    varies = float(values.max()) - float(values.min())
-    return varies <= 0 or varies < FLAT_SHARE * span_of(panel, float(values.max()), settings, with_predictor)
-
-
-def span_of(panel: Panel, largest: float, settings: Settings, with_predictor: bool = True) -> float:
-    """The widest range that a panel's values can have; weights with a fixed sum are measured by their largest."""
-    if panel.bounds is Bounds.UNIT:
-        return 1.0
-    if panel.bounds is Bounds.FROM_ZERO:
-        return largest
-    if get_variant(settings.variant).score is Score.COSINES:
-        return COSINES_SPAN
-    low, high = score_bounds(settings, [], with_predictor)
-    return high - low
 
 
 def shared_ranges(traces: Iterable[ModalityTrace], settings: Settings) -> dict[str, Range]:

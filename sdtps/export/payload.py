@@ -16,6 +16,7 @@ from sdtps import panels
 from sdtps.export.rendering import COLOUR_MAPS, OPACITY, OVER, brightness, colour_table
 from sdtps.images.edges import layer_url, line_drawing, relief
 from sdtps.images.encode import Pixels, photo_url
+from sdtps.metrics.flatness import flat_maps
 from sdtps.models.reid import LoadedModel
 from sdtps.support.messages import as_note
 from sdtps.types import MODALITIES, Analysis, Grid, Modality, ModalityTrace, Payload, Settings, WeightsReport
@@ -215,7 +216,7 @@ def _moving_modality(trace: ModalityTrace, modality: Modality, settings: Setting
 def _maps(trace: ModalityTrace, modality: Modality, settings: Settings, *, moving: bool) -> Payload:
     maps = panels.maps_of(trace, modality, moving=moving)
     packed = {name: None if values is None else pack(values) for name, values in maps.items()}
-    flat = panels.flat_maps(trace, modality, settings, moving=moving)
+    flat = flat_maps(trace, modality, settings, moving=moving)
     return {"maps": packed, "ranges": panels.own_ranges(maps), "flat": flat}
 
 

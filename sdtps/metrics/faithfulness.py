@@ -10,7 +10,7 @@ import torch
 from sdtps.images.foreground import precision, recall
 from sdtps.metrics.overlap import Overlap, cross_modal_overlap
 from sdtps.metrics.provenance import cut_margins, effective_number, norm_outliers
-from sdtps.metrics.removal import Removal, measure_removal, random_orders, set_sizes
+from sdtps.metrics.removal import Removal, centre_order, measure_removal, random_orders, set_sizes
 from sdtps.metrics.stability import Stability, disturbances, measure_stability
 from sdtps.pipeline import OpenSet
 from sdtps.support.progress import Progress
@@ -110,13 +110,13 @@ def measure_faithfulness(
     evidence = opened.evidence(settings.variant)
     n, kept = analysis.grid.patches, analysis[given[0]].kept
     steps = _Steps(progress, len(given) * len(set_sizes(n, kept, n - kept)) + len(disturbances()))
-    randoms = random_orders(n, orders, seed)
+    randoms, centre = random_orders(n, orders, seed), centre_order(analysis.grid)
     removal = {}
     for m in given:
         order = np.concatenate([analysis[m].keep, analysis[m].drop])
         with one_thread(), torch.inference_mode():
             removal[str(m)] = measure_removal(
-                opened.model.net.sdtps, evidence[m], settings, order, kept, randoms, person, steps
+                opened.model.net.sdtps, evidence[m], settings, order, kept, randoms, person, steps, centre=centre
             )
     return Faithfulness(
         settings,

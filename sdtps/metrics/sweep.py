@@ -15,6 +15,12 @@ from sdtps.pipeline import OpenSet
 from sdtps.types import MODALITIES, BoolArray, IntArray, Settings
 
 Values = NDArray[np.float64]
+TELLING = {
+    "sparse_ratio": ("precision", "cosine"),
+    "aggr_ratio": ("cosine",),
+    "beta": ("jaccard", "precision", "cosine"),
+    "tau": (),
+}
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,8 @@ class Sweep:
         cosine: cosine of the pooled vector with the one at `now`.
         precision: share of the kept patches that are the person; empty without a mask.
         masks: (V, N) the kept sets.
+        telling: names of the curves that say something about the picture. The Jaccard index against the sparse ratio
+            alone is arithmetic, since the kept sets are nested; what a slider cannot move is no curve.
     """
 
     name: str
@@ -44,6 +52,7 @@ class Sweep:
     cosine: dict[str, Values]
     precision: dict[str, Values]
     masks: dict[str, BoolArray]
+    telling: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values and arrays."""
@@ -93,4 +102,5 @@ def sweep(
         cosine={m: np.array([cosine(now[m].pooled, a[m].pooled) for a in found]) for m in given},
         precision={} if person is None else {m: np.array([precision(person, a[m].keep) for a in found]) for m in given},
         masks={m: np.stack([a[m].mask for a in found]) for m in given},
+        telling=tuple(curve for curve in TELLING[name] if curve != "precision" or person is not None),
     )

@@ -7,7 +7,7 @@ import numpy as np
 from sdtps.export.rendering import Over, colour_table, colours_of, dim, painted
 from sdtps.images.decode import FILL
 from sdtps.images.encode import Pixels
-from sdtps.panels import flat_maps
+from sdtps.metrics.flatness import flat_maps
 from sdtps.types import Analysis
 
 STRIPE, STRIPES = 40, 10  # grey levels and pixels of the hatching

@@ -12,6 +12,7 @@ from sdtps.export.figure.sheet import Sheet
 from sdtps.export.figure.style import GREY, INK, WARNING_FILL, WARNING_INK, WARNING_LINE, FigureOptions, short
 from sdtps.export.rendering import colour_table
 from sdtps.images.encode import Pixels
+from sdtps.metrics.flatness import flat_maps
 from sdtps.panels import HEAT_PANELS, PANELS, Bounds, Kind, Panel, maps_of, settings_line
 from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, WeightsReport
 
@@ -246,7 +247,7 @@ class Drawing:
         colour_bar(self.sheet, x, y, self.layout.cell[0], limits, self.options.colormap, cuts)
 
     def _is_flat(self, panel: Panel, modality: Modality) -> bool:
-        return panels.flat_maps(self.analysis[modality], modality, self.analysis.settings).get(panel.name, False)
+        return flat_maps(self.analysis[modality], modality, self.analysis.settings).get(panel.name, False)
 
     def _tag(self, panel: Panel, modality: Modality) -> str:
         """What stands in the corner of a picture."""
