@@ -11,6 +11,7 @@ export default [
     rules: {
       complexity: ['error', 12],
       eqeqeq: 'error',
+      'max-len': ['error', 150],
       'max-lines': ['error', 300],
       'max-lines-per-function': ['error', { max: 80 }],
       'no-restricted-globals': ['error', 'event', 'name'],

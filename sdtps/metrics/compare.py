@@ -48,8 +48,8 @@ class Comparison:
         same_grid: whether patches can be compared one by one.
         same_scale: whether the scores of A and B have the same bounds; where not, their difference is mostly that of
             the bounds, and the change of ranks says more.
-        feature_cosine: cosine of the two test features [ori, sdtps]: how much of A's feature B retains.
-        sdtps_cosine: the same for the sdtps half, the only one that settings can change. Both NaN when lengths differ.
+        feature_cosine: cosine of the two test features: how much of A's feature B retains.
+        sdtps_cosine: the same for the selector's own part, the three pooled vectors. Both NaN when lengths differ.
     """
 
     modalities: Mapping[str, ModalityChange]
@@ -92,7 +92,7 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
     """B against A; they may differ in anything: settings, variant, weights, a missing modality, the triplet."""
     same = a.grid == b.grid
     changes = {str(m): _change(a[m], b[m], m, a.grid.patches) for m in MODALITIES} if same else {}
-    half = [x.feature[-sum(len(x[m].pooled) for m in MODALITIES) :] for x in (a, b)]
+    half = [np.concatenate([x[m].pooled for m in MODALITIES]) for x in (a, b)]
     return Comparison(changes, same, _scale(a) == _scale(b), cosine(a.feature, b.feature), cosine(*half))
 
 
@@ -119,10 +119,12 @@ def cosine(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:
     return float(np.clip(x @ y / lengths, -1.0, 1.0)) if lengths else NAN
 
 
-def _scale(analysis: Analysis) -> tuple[float, bool, bool]:
-    """What bounds the score: the mixture, whether it sums plain cosines, and whether there is a predictor."""
-    cosines = get_variant(analysis.settings.variant).score is Score.COSINES
-    return 0.0 if cosines else analysis.settings.beta, cosines, analysis[MODALITIES[0]].predictor is not None
+def _scale(analysis: Analysis) -> tuple[Any, ...]:
+    """What bounds the score: the selector, its sum, the mixture where it has one, whether there is a predictor."""
+    variant = get_variant(analysis.settings.variant)
+    mixed = variant.selector == "sdtps" and variant.score is Score.FUSED
+    beta = analysis.settings.beta if mixed else None
+    return variant.selector, variant.score, beta, analysis[MODALITIES[0]].predictor is not None
 
 
 def _change(a: ModalityTrace, b: ModalityTrace, modality: Modality, patches: int) -> ModalityChange:

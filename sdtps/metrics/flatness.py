@@ -31,12 +31,14 @@ def is_flat(values: FloatArray, panel: Panel, settings: Settings, with_predictor
 
 
 def span_of(panel: Panel, largest: float, settings: Settings, with_predictor: bool = True) -> float:
-    """The widest range that a panel's values can have; weights with a fixed sum are measured by their largest."""
-    if panel.bounds is Bounds.UNIT:
+    """The widest range that a panel's values can have; what nothing bounds above is measured by its largest value."""
+    bounds = panel.bounds_of.get(settings.variant, panel.bounds)
+    if bounds is Bounds.UNIT:
         return 1.0
-    if panel.bounds is Bounds.FROM_ZERO:
-        return largest
-    if get_variant(settings.variant).score is Score.COSINES:
+    variant = get_variant(settings.variant)
+    if bounds is not Bounds.SCORE or variant.selector != "sdtps":
+        return abs(largest)
+    if variant.score is Score.COSINES:
         return COSINES_SPAN
     low, high = score_bounds(settings, [], with_predictor)
     return high - low

@@ -150,7 +150,7 @@ def triplet_gradients(opened: OpenSet, settings: Settings, seed: int = 0) -> Gra
     """
     # Outside inference mode: tensors made inside cannot take part in a backward pass.
     tokens = Encoded(*({m: t.clone() for m, t in part.items()} for part in opened.encode().encoded))
-    module = deepcopy(opened.model.net.sdtps).cpu().requires_grad_()
+    module: Any = deepcopy(opened.model.net.sdtps).cpu().requires_grad_()  # another selector has none of the routes
     module.sparse_ratio, module.aggr_ratio, module.beta = settings.sparse_ratio, settings.aggr_ratio, settings.beta
     width = 3 * next(iter(tokens.global_vectors.values())).shape[-1]
     head = torch.randn(width, IDENTITIES, generator=torch.Generator().manual_seed(seed)) * HEAD_STD
@@ -199,7 +199,8 @@ def _all_routes(module: MultiModalSDTPS, tokens: Encoded, loss: Loss, seed: int,
     for detached in (False, True):
         calm: Tensor | None = None
         for route in ROUTES:
-            if lacking := module.supports(get_variant(route.variant)):
+            # Weights without any SDTPS can show maps, but there is nothing in them that could learn.
+            if lacking := module.supports(get_variant("importance" if module.empty else route.variant)):
                 flows.append(Flow(route, detached, lacking))
                 continue
             flow, patches = _flow(module, route, tokens, loss, detached, seed)
@@ -210,7 +211,7 @@ def _all_routes(module: MultiModalSDTPS, tokens: Encoded, loss: Loss, seed: int,
             agreement = NAN if again is None else _cosine(patches, again)
             flows.append(replace(flow, direction=direction, agreement=agreement))
     noise = None
-    if tau is not None and not module.supports(get_variant("final")):
+    if tau is not None and not module.empty and not module.supports(get_variant("final")):
         noise = _noise_facts(module, tokens, tau, seed)
     return Gradients(tuple(flows), noise)
 

@@ -5,6 +5,8 @@ all of them (the selection is what is being judged, so it must not select once m
 the settings ask for, and the extra token is zero. Nothing is blackened or averaged over; a removed token is not there.
 The backbone does not run again, so a token keeps what attention mixed into it: this judges the selection of tokens, not
 the receptive field behind them. Scores stay those of the whole picture (they matter to `importance` alone).
+Soft SDTPS removes nothing in its own run, so here the weights of the absent patches are set to 0 and the others keep
+theirs. In Signal's SIM absent patches are zero rows that remain keys, as in its own run.
 
 *Feature.* f(S) is the modality's pooled vector, the only part of the test feature that its patches change here.
 
@@ -33,9 +35,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sdtps.algorithm.module import MultiModalSDTPS
-from sdtps.algorithm.trace import Evidence
-from sdtps.types import BoolArray, Grid, IntArray, Settings
+from sdtps.types import BoolArray, Grid, IntArray
 
 NAN = float("nan")
 BAND = (0.025, 0.975)  # of the random orders
@@ -43,6 +43,7 @@ POINTS = 33  # at most so many set sizes in even steps on a curve, besides 0 and
 FIRST = (1, 2, 3, 4, 6, 8)  # and these, because the first patches decide most
 MOST_DIGITS = 8
 Values = NDArray[np.float64]
+Pooled = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -170,10 +171,8 @@ def digits_for(*values: float) -> int:
     return min(MOST_DIGITS, max(3, need))
 
 
-def measure_removal(  # noqa: PLR0913 - what is judged, against what, and who is told
-    module: MultiModalSDTPS,
-    evidence: Evidence,
-    settings: Settings,
+def measure_removal(
+    pooled: Pooled,
     order: IntArray,
     kept: int,
     randoms: IntArray,
@@ -185,9 +184,7 @@ def measure_removal(  # noqa: PLR0913 - what is judged, against what, and who is
     """Insertion and deletion of one modality, towards each target that is known.
 
     Args:
-        module: the SDTPS stage.
-        evidence: of one sample.
-        settings: ratios, beta and variant (the one that the evidence was made for).
+        pooled: (R, n) patch sets to the (R, C) vectors that the selector makes of each of them alone.
         order: (N,) patches in descending score.
         kept: K.
         randoms: (R, N) random orders.
@@ -199,9 +196,9 @@ def measure_removal(  # noqa: PLR0913 - what is judged, against what, and who is
         `whole`, and `person` when the mask marks at least one patch.
     """
     n = len(order)
-    targets = {"whole": _feature(module, evidence, settings, np.arange(n)[None])}
+    targets = {"whole": _feature(pooled, np.arange(n)[None])}
     if person is not None and person.any():
-        targets["person"] = _feature(module, evidence, settings, np.flatnonzero(person)[None])
+        targets["person"] = _feature(pooled, np.flatnonzero(person)[None])
     # An order builds the insertion curve; read from its end it is what deletion leaves. The others are chance.
     judged = [order] if centre is None else [order, centre]
     orders = np.concatenate([*(o[None, ::step] for o in judged for step in (1, -1)), randoms])
@@ -210,7 +207,7 @@ def measure_removal(  # noqa: PLR0913 - what is judged, against what, and who is
     for size in sizes:
         if progress is not None:
             progress()
-        features = _feature(module, evidence, settings, orders[:, :size])
+        features = _feature(pooled, orders[:, :size])
         for name, target in targets.items():
             cosines[name].append(cosine_rows(features, target))
     sizes = np.concatenate([[0], sizes])
@@ -291,7 +288,6 @@ def _removal(cosines: Values, sizes: IntArray, n: int, kept: int, judged: int) -
     )
 
 
-def _feature(module: MultiModalSDTPS, evidence: Evidence, settings: Settings, keep: IntArray) -> Tensor:
+def _feature(pooled: Pooled, keep: IntArray) -> Tensor:
     """(B, C) f of each row of (B, n) patch sets."""
-    positions = torch.from_numpy(np.ascontiguousarray(keep))
-    return module.keep_only(evidence, positions, settings).pooled
+    return pooled(torch.from_numpy(np.ascontiguousarray(keep)))

@@ -13,14 +13,10 @@ from sdtps.metrics.overlap import overlap
 from sdtps.panels import SLIDERS
 from sdtps.pipeline import OpenSet
 from sdtps.types import MODALITIES, BoolArray, IntArray, Settings
+from sdtps.variants import get_variant
 
 Values = NDArray[np.float64]
-TELLING = {
-    "sparse_ratio": ("precision", "cosine"),
-    "aggr_ratio": ("cosine",),
-    "beta": ("jaccard", "precision", "cosine"),
-    "tau": (),
-}
+STILL = 1e-6  # below that a curve does not move
 
 
 @dataclass(frozen=True)
@@ -38,8 +34,6 @@ class Sweep:
         cosine: cosine of the pooled vector with the one at `now`.
         precision: share of the kept patches that are the person; empty without a mask.
         masks: (V, N) the kept sets.
-        telling: names of the curves that say something about the picture. The Jaccard index against the sparse ratio
-            alone is arithmetic, since the kept sets are nested; what a slider cannot move is no curve.
     """
 
     name: str
@@ -52,11 +46,32 @@ class Sweep:
     cosine: dict[str, Values]
     precision: dict[str, Values]
     masks: dict[str, BoolArray]
-    telling: tuple[str, ...]
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The curves that say something about the picture.
+
+        The Jaccard index of nested sets is arithmetic (it is the ratio of their sizes, as against the sparse ratio
+        alone), and what the slider does not move is no curve.
+        """
+        curves = []
+        if not all(self._follows_from_sizes(m) for m in self.jaccard):
+            curves.append("jaccard")
+        if self.precision and any((mask != mask[0]).any() for mask in self.masks.values()):
+            curves.append("precision")
+        if any(np.nanmax(values) - np.nanmin(values) > STILL for values in self.cosine.values()):
+            curves.append("cosine")
+        return tuple(curves)
+
+    def _follows_from_sizes(self, modality: str) -> bool:
+        sizes = self.masks[modality].sum(1)
+        now = sizes[int(np.argmin(np.abs(self.values - self.now)))]
+        ratio = np.minimum(sizes, now) / np.maximum(sizes, now)
+        return bool(np.allclose(self.jaccard[modality], ratio, atol=STILL))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values and arrays."""
-        return asdict(self)
+        return asdict(self) | {"telling": self.telling}
 
 
 def sweep(
@@ -73,13 +88,14 @@ def sweep(
     Args:
         opened: the image set; missing modalities get no curves.
         settings: where everything else stays.
-        name: a slider of `panels.SLIDERS`.
+        name: a slider of `panels.SLIDERS`, or a knob of the variant.
         values: the slider's values.
         person: (N,) True on the person's patches, where a mask is known.
         progress: called with (done, total); may raise to stop.
     """
-    if name not in SLIDERS:
-        raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(SLIDERS)}.")
+    swept = (*SLIDERS, *(knob.name for knob in get_variant(settings.variant).knobs))
+    if name not in swept:
+        raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(swept)}.")
     # The draws behind the selection frequency are no part of a sweep, and most of its cost.
     settings = replace(settings, draws=1)
     now = opened.analyse(settings)
@@ -87,14 +103,14 @@ def sweep(
     for i, value in enumerate(values):
         if progress is not None:
             progress(i, len(values))
-        found.append(opened.analyse(Settings(**(settings.as_dict() | {name: float(value)}))))
+        found.append(opened.analyse(_at(settings, name, float(value))))
     given = [str(m) for m in MODALITIES if m not in opened.missing]
     overlaps = {m: [overlap(now[m].keep, a[m].keep, now.grid.patches) for a in found] for m in given}
     weights = [a[MODALITIES[0]].aggregation_weights for a in found]
     return Sweep(
         name=name,
         values=np.asarray(values, np.float64),
-        now=float(getattr(settings, name)),
+        now=float(getattr(settings, name) if name in SLIDERS else settings.knobs.get(name, np.nan)),
         kept=np.array([a[MODALITIES[0]].kept for a in found]),
         tokens=np.array([0 if w is None else len(w) for w in weights]),
         jaccard={m: np.array([o.jaccard for o in each]) for m, each in overlaps.items()},
@@ -102,5 +118,8 @@ def sweep(
         cosine={m: np.array([cosine(now[m].pooled, a[m].pooled) for a in found]) for m in given},
         precision={} if person is None else {m: np.array([precision(person, a[m].keep) for a in found]) for m in given},
         masks={m: np.stack([a[m].mask for a in found]) for m in given},
-        telling=tuple(curve for curve in TELLING[name] if curve != "precision" or person is not None),
     )
+
+
+def _at(settings: Settings, name: str, value: float) -> Settings:
+    return replace(settings, **({name: value} if name in SLIDERS else {"knobs": {**settings.knobs, name: value}}))

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm import tqdm
 
+from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.checkpoints.load import save_checkpoint
 from sdtps.datasets import read_rgbnt201
 from sdtps.models.backbone import HieraBackbone
@@ -210,6 +211,7 @@ class Trainer:
     def _losses(self, index: NDArray[np.int64], rng: np.random.Generator, weight: LossWeights) -> Losses:
         self.net.train()
         sdtps, recipe = self.net.sdtps, self.recipe
+        assert isinstance(sdtps, MultiModalSDTPS), "training knows the ratios and beta of SDTPS only"
         # Ratios and beta are drawn anew in every step, so that every slider position is in distribution.
         sdtps.sparse_ratio = float(rng.uniform(*recipe.sparse_ratio))
         sdtps.aggr_ratio = float(rng.uniform(*recipe.aggr_ratio))

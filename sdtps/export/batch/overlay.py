@@ -1,4 +1,4 @@
-"""One triplet as a strip: per modality the photograph, its score map, and what is kept."""
+"""One triplet as a strip: per modality the photograph, its score map, and what is kept or how it is weighed."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,11 @@ def overlay(
         flat = flat_maps(trace, m, analysis.settings, moving=True)["score"]
         limits = float(trace.score.min()), float(trace.score.max())
         colours = colours_of(trace.score, limits, table, flat=flat)
-        tiles += [photo, painted(photo, colours, analysis.grid, over), dim(photo, trace.mask, analysis.grid)]
+        tiles += [photo, painted(photo, colours, analysis.grid, over)]
+        if trace.weights is None:
+            tiles.append(dim(photo, trace.mask, analysis.grid))
+        else:
+            tiles.append(painted(photo, colours_of(trace.weights, (0.0, 1.0), table), analysis.grid, over))
     return np.concatenate(tiles, axis=1)
 
 

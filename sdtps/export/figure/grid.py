@@ -13,7 +13,7 @@ from sdtps.export.figure.style import GREY, INK, WARNING_FILL, WARNING_INK, WARN
 from sdtps.export.rendering import colour_table
 from sdtps.images.encode import Pixels
 from sdtps.metrics.flatness import flat_maps
-from sdtps.panels import HEAT_PANELS, PANELS, Bounds, Kind, Panel, maps_of, settings_line
+from sdtps.panels import HEAT_PANELS, PANELS, Kind, Panel, maps_of, settings_line
 from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, WeightsReport
 
 # Inches.
@@ -21,6 +21,7 @@ LABEL, GAP, EDGE = 0.17, 0.045, 0.02
 HEAD, BAR, BAR_NUMBERS, CAPTION, LINE, BANNER, STRIP = 0.27, 0.055, 0.105, 0.14, 0.11, 0.17, 0.17
 HEAD_SIZE, SYMBOL_SIZE, NUMBER_SIZE, LINE_SIZE = 7.5, 6.5, 5.5, 5.5
 STEPS = 64  # of a colour bar
+GROUP_COLORS = {1: "#f2b701", 2: "#3aa7e0", 3: "#ffffff", 4: "#b07cc6"}  # own modality, another, both, filled up
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,11 @@ class Layout:
         return EDGE + LABEL + col * (self.cell[0] + GAP), self.tops[row]
 
 
-def layout_of(options: FigureOptions, aspect: float, banner: bool, bars: bool, missing: Sequence[bool]) -> Layout:
+def layout_of(
+    options: FigureOptions, columns: Sequence[str], aspect: float, banner: bool, missing: Sequence[bool]
+) -> Layout:
     """Cells that fill the width; the row of a missing modality is a strip."""
-    count = len(options.panels)
+    count, bars = len(columns), any(c in HEAT_PANELS for c in columns)
     width = (options.inches - 2 * EDGE - LABEL - (count - 1) * GAP) / count
     height = width * aspect
     per_map = bars and options.scale == "map"
@@ -72,11 +75,11 @@ def grid_figure(analysis: Analysis, pixels: Mapping[str, Pixels | None], options
     """
     options = options or FigureOptions()
     height, width = next(p.shape[:2] for p in pixels.values() if p is not None)
-    columns = options.panels
+    columns = options.panels(analysis.settings.variant)
     bars = any(c in HEAT_PANELS for c in columns)
     banner = not analysis.weights.complete
     missing = [analysis[m].missing for m in MODALITIES]
-    layout = layout_of(options, height / width, banner, bars, missing)
+    layout = layout_of(options, columns, height / width, banner, missing)
     sheet = Sheet(options.inches, layout.height)
     words = options.words()
     sheet.notes = options.notes()
@@ -143,7 +146,7 @@ def draw_provenance(sheet: Sheet, analysis: Analysis, options: FigureOptions) ->
     weights = words["weights"].format(name=report.name, hash=report.short_hash, state=state)
     variant = words["variant"].format(name=settings.variant)
     line = f"{weights} · {variant} · {settings_line(settings)}"
-    if options.rendering.blended and any(panel in HEAT_PANELS for panel in options.panels):
+    if options.rendering.blended and any(panel in HEAT_PANELS for panel in options.panels(settings.variant)):
         line += f" · {words['mixed']}"
     y = sheet.height - EDGE - 0.02
     sheet.text(EDGE + LABEL, y, line, LINE_SIZE, within=sheet.width - 2 * EDGE - LABEL, color=GREY, align="left")
@@ -171,11 +174,6 @@ def colour_bar(
         sheet.text(place, y + BAR + 0.095, short(value), NUMBER_SIZE, color=INK, align=align, within=width * 0.48)
 
 
-def cut_of(trace: ModalityTrace) -> float:
-    """The threshold: the score of the last patch that is kept."""
-    return float(trace.score[trace.keep[-1]])
-
-
 @dataclass(frozen=True)
 class Drawing:
     """Column heads and pictures of one analysis on its sheet; `limits` are ranges by modality and panel."""
@@ -191,17 +189,20 @@ class Drawing:
         """The panel's name, and its symbol or its number."""
         words, analysis = self.options.words(), self.analysis
         trace = analysis[MODALITIES[0]]
-        weights = trace.aggregation_weights
+        weights, n = trace.aggregation_weights, analysis.grid.patches
+        sizes = ", ".join(str(analysis[m].kept) for m in MODALITIES)
+        effective = ", ".join(f"{analysis[m].effective:.0f}" for m in MODALITIES)
         lines = {
             "input": rf"${analysis.grid.rows}\times{analysis.grid.cols}$",
-            "kept": rf"$K/N$ = {trace.kept}/{analysis.grid.patches}",
+            "kept": rf"$K/N$ = {trace.kept}/{n}" if trace.groups is None else f"{sizes} / {n}",
+            "weight": rf"$n_{{eff}}$ = {effective}" if trace.soft else "",
             "aggregation": "" if weights is None else rf"$N_c$ = {len(weights)}",
             "soft": rf"$\tau$ = {analysis.settings.tau:g}",
             "frequency": words["draws"].format(n=analysis.settings.draws),
         }
         x, y = self.layout.place(0, col)
         middle, room = x + self.layout.cell[0] / 2, self.layout.cell[0] + 0.6 * GAP
-        second = lines.get(panel.name, f"${panel.symbol}$")
+        second = lines.get(panel.name, f"${panel.symbols.get(analysis.settings.variant, panel.symbol)}$")
         self.sheet.text(middle, y - (0.15 if second else 0.045), words[panel.name], HEAD_SIZE, within=room)
         if second:
             self.sheet.text(middle, y - 0.045, second, SYMBOL_SIZE, within=room, color=INK)
@@ -217,7 +218,7 @@ class Drawing:
             look = {"facecolor": "black", "alpha": 0.62, "edgecolor": "none", "pad": 0.9}
             place = (x + 0.03, y + height - 0.035)
             self.sheet.text(*place, tag, 5.0, color="white", align="left", bbox=look, within=width - 0.05)
-        if word := self._lacking(panel, values):
+        if word := self._lacking(panel, modality, values):
             self.sheet.text(
                 x + width / 2, y + height / 2, word, NUMBER_SIZE, color=GREY, vertical="center", within=width
             )
@@ -232,7 +233,7 @@ class Drawing:
                 x + width / 2, y + height / 2, words, NUMBER_SIZE, vertical="center", within=width - 0.06, bbox=look
             )
         elif self.options.scale == "map":
-            cuts = [cut_of(self.analysis[modality])] if panel.bounds is Bounds.SCORE else []
+            cuts = self._thresholds(panel, [self.analysis[modality]])
             colour_bar(self.sheet, x, y + height + 0.03, width, limits, self.options.colormap, cuts)
 
     def shared_bar(self, col: int, panel: Panel) -> None:
@@ -242,17 +243,22 @@ class Drawing:
         if maps_of(given[0], MODALITIES[0])[panel.name] is None:
             return
         limits = self.limits[MODALITIES[0]][panel.name]
-        cuts = [cut_of(trace) for trace in given] if panel.bounds is Bounds.SCORE else []
+        cuts = self._thresholds(panel, given)
         y = self.layout.bottom + 0.03
         colour_bar(self.sheet, x, y, self.layout.cell[0], limits, self.options.colormap, cuts)
+
+    def _thresholds(self, panel: Panel, traces: Sequence[ModalityTrace]) -> list[float]:
+        """The thresholds on the bar of the score."""
+        cuts = [trace.threshold for trace in traces] if panel.name == "score" else []
+        return [cut for cut in cuts if cut is not None]
 
     def _is_flat(self, panel: Panel, modality: Modality) -> bool:
         return flat_maps(self.analysis[modality], modality, self.analysis.settings).get(panel.name, False)
 
     def _tag(self, panel: Panel, modality: Modality) -> str:
         """What stands in the corner of a picture."""
-        if panel.bounds is Bounds.SCORE:
-            return self.options.words()["threshold"].format(value=short(cut_of(self.analysis[modality])))
+        if cuts := self._thresholds(panel, [self.analysis[modality]]):
+            return self.options.words()["threshold"].format(value=short(cuts[0]))
         if panel.other is None:
             return ""
         other = modality.others[panel.other]
@@ -261,8 +267,9 @@ class Drawing:
 
     def _picture(self, axes: Axes, panel: Panel, modality: Modality, values: FloatArray | None) -> None:
         grid, trace, pixels = self.analysis.grid, self.analysis[modality], self.pixels[modality]
+        mask = trace.mask if panel.masked and values is not None and not trace.soft else None
         if values is not None:
-            limits, mask = self.limits[modality][panel.name], trace.mask if panel.masked else None
+            limits = self.limits[modality][panel.name]
             flat = self.options.scale == "map" and self._is_flat(panel, modality)
             cells.heat(axes, pixels, values, limits, self.options, grid, mask, flat=flat)
             if panel.other is not None and self.analysis[modality.others[panel.other]].missing:
@@ -271,11 +278,17 @@ class Drawing:
             cells.photo(axes, pixels, grid)
         if panel.kind is Kind.HEAT and values is None:
             cells.region(axes, np.ones(grid.patches, bool), grid, facecolor="white", alpha=0.8)
-        if panel.kind is Kind.KEPT or (panel.masked and values is not None and self.options.rendering.blended):
+        if panel.kind is Kind.KEPT and not trace.soft:
             cells.dropped(axes, trace.mask, grid, self.options.dropped, pixels)
-        elif panel.masked and values is not None:
-            cells.contour(axes, trace.mask, grid)
+        elif mask is not None and self.options.rendering.blended:
+            cells.dropped(axes, mask, grid, self.options.dropped, pixels)
+        elif mask is not None:
+            cells.contour(axes, mask, grid)
+        if panel.kind is Kind.KEPT and trace.groups is not None:
+            for group, color in GROUP_COLORS.items():
+                cells.region(axes, trace.groups == group, grid, facecolor="none", edgecolor=color, linewidth=0.6)
 
-    def _lacking(self, panel: Panel, values: FloatArray | None) -> str:
+    def _lacking(self, panel: Panel, modality: Modality, values: FloatArray | None) -> str:
         """What to say in a picture that cannot be shown."""
-        return self.options.words()["absent"] if panel.kind is Kind.HEAT and values is None else ""
+        without = panel.kind is Kind.KEPT and self.analysis[modality].soft
+        return self.options.words()["absent"] if (panel.kind is Kind.HEAT and values is None) or without else ""

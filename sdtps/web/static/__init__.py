@@ -13,7 +13,7 @@ from sdtps.web.static.modules import join
 STATIC = Path(__file__).parent
 LANGUAGES = ("en", "zh")
 STYLES = ("lens.css", "weights.css", "data.css", "why.css", "export.css")
-TEXTS = ("texts", "why")  # one file per area and language
+TEXTS = ("texts", "why", "selectors")  # one file per area and language
 
 
 def read_static(name: str) -> str:

@@ -7,7 +7,8 @@ import { nearestIndex } from './core/numbers.js';
 import { mountLens } from './lens.js';
 
 /** @typedef {{ values: any, shape: number[] }} Table numbers for every stop of some sliders */
-/** @typedef {{ config: Config, analysis: Payload, facts: Record<string, any>, arrays: { kinds: Record<string, [string, number[]]>, content: string } }} Sealed */
+/** @typedef {Record<string, [string, number[]]>} Kinds type and shape by name */
+/** @typedef {{ config: Config, analysis: Payload, facts: Record<string, any>, arrays: { kinds: Kinds, content: string } }} Sealed */
 
 const TYPES = {
   float64: Float64Array, float32: Float32Array, int32: Int32Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array,
@@ -15,7 +16,7 @@ const TYPES = {
 
 /**
  * The inverse of the packing in Python: planes of bytes → numbers.
- * @param {Record<string, [string, number[]]>} kinds type and shape of each
+ * @param {Kinds} kinds
  * @param {Uint8Array} bytes
  * @returns {Record<string, Table>}
  */

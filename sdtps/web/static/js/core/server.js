@@ -108,6 +108,6 @@ export function makeServer({ address, component, event }, fetch) {
     decide: call('decide'),
     ask: (task, fields) => askTask({ ...fields, task }),
     stage: (file, slot) => send('stage', { slot, file }),
-    uploadWeights: (file, insist) => send('upload_weights', { insist, file }),
+    uploadWeights: (file, force) => send('upload_weights', { force, file }),
   };
 }

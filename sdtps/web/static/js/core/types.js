@@ -148,7 +148,7 @@
  * @property {(request: object) => Promise<any>} analyse
  * @property {(request: { key: string, settings: Settings, matrix: boolean }) => Promise<any>} decide
  * @property {(file: File, slot: string) => Promise<Answer>} stage
- * @property {(file: File, insist: string) => Promise<Answer>} uploadWeights
+ * @property {(file: File, force: string) => Promise<Answer>} uploadWeights
  * @property {(task: string, fields: object) => Promise<Answer>} ask
  */
 

@@ -10,6 +10,10 @@ import { saveFile } from './saver.js';
 const PREVIEW_DPI = 110;
 const PREVIEW_DELAY = 250;
 
+const action = (name, onclick) => h('button.lens-button', { type: 'button', 'data-t': `export.${name}`, 'data-do': name, onclick });
+const part = (name, ...content) => h('section', {},
+  h('h3', { 'data-t': `export.${name}.title` }), h('p', { 'data-t': `export.${name}.text` }), ...content);
+
 // The figure as it will be, beside its form.
 function makePreview({ i18n, server }, request, say) {
   const picture = h('img', { alt: '' });
@@ -39,8 +43,9 @@ export function makeExport(lens) {
   const preview = makePreview(lens, request, say);
   const redraw = afterwards(() => { if (dialog.open && state.key && form.look().columns.length) preview.draw(); }, PREVIEW_DELAY);
   const form = makeFigureForm(lens, redraw);
-  const action = (name, onclick) => h('button.lens-button', { type: 'button', 'data-t': `export.${name}`, 'data-do': name, onclick });
-  const file = h('input', { type: 'file', accept: '.zip,application/zip', hidden: true, 'data-t-aria': 'export.open', 'data-export': 'bundle', onchange: open });
+  const file = h('input', {
+    type: 'file', accept: '.zip,application/zip', hidden: true, 'data-t-aria': 'export.open', 'data-export': 'bundle', onchange: open,
+  });
   const stop = h('button.lens-plain', { type: 'button', 'data-t': 'export.stop', hidden: true });
   const buttons = {
     figure: action('figure', () => download('export.figure', form.file())),
@@ -48,7 +53,6 @@ export function makeExport(lens) {
     supplement: action('supplement', supplement),
     open: action('open', () => file.click()),
   };
-  const part = (name, ...content) => h('section', {}, h('h3', { 'data-t': `export.${name}.title` }), h('p', { 'data-t': `export.${name}.text` }), ...content);
   const dialog = h('dialog.lens-dialog.lens-export', {},
     h('header', {}, h('h2', { 'data-t': 'export' }), closeButton(() => dialog.close())),
     h('div.lens-export-body', {},

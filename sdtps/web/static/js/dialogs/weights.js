@@ -20,13 +20,15 @@ export function makeWeightsDialog(lens) {
   const { state } = store;
   const title = h('h2');
   const content = h('div.lens-report');
-  const picker = h('input', { type: 'file', accept: '.safetensors,.pth,.pt,.bin', hidden: true, 'data-upload': 'weights', 'data-t-aria': 'upload.choose' });
+  const picker = h('input', {
+    type: 'file', accept: '.safetensors,.pth,.pt,.bin', hidden: true, 'data-upload': 'weights', 'data-t-aria': 'upload.choose',
+  });
   const choose = h('button.lens-button', { type: 'button', 'data-t': 'upload.choose', onclick: () => picker.click() });
-  const insist = h('button.lens-button', { type: 'button', 'data-t': 'upload.insist', hidden: true, onclick: () => send('yes') });
+  const anyway = h('button.lens-button', { type: 'button', 'data-t': 'upload.force', hidden: true, onclick: () => send('yes') });
   const status = h('p.lens-report-status', { 'aria-live': 'polite' });
   const upload = h('section.lens-upload', { hidden: !config.upload_weights.allowed },
     h('h3', { 'data-t': 'upload.title' }), h('p', { 'data-t': 'upload.text' }),
-    h('div.lens-row-buttons', {}, choose, insist), picker);
+    h('div.lens-row-buttons', {}, choose, anyway), picker);
   const node = h('dialog.lens-dialog.lens-weights-dialog', { 'data-dialog': 'weights' },
     h('header', {}, title, closeButton(() => node.close())), content, upload, status);
   let file = /** @type {File | null} */ (null);
@@ -36,7 +38,7 @@ export function makeWeightsDialog(lens) {
     said = note;
     status.textContent = note ? i18n.sentence(note) : '';
     status.classList.toggle('lens-bad', Boolean(note && note.code !== SENDING));
-    insist.hidden = !(note && note.code === MISMATCH);
+    anyway.hidden = !(note && note.code === MISMATCH);
     if (note && node.open) status.scrollIntoView({ block: 'nearest' });
   }
 

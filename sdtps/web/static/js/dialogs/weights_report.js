@@ -55,7 +55,9 @@ export function reportContent({ id, report, weights }, i18n, { useSettings, turn
   const button = (props) => h('button.lens-button', { type: 'button', ...props });
   return [
     factsOf(report, weights, i18n),
-    ...(Object.keys(report.settings).length ? [button({ 'data-t': 'report.use', 'data-use': 'settings', onclick: () => useSettings(report.settings) })] : []),
+    ...(Object.keys(report.settings).length ? [button({
+      'data-t': 'report.use', 'data-use': 'settings', onclick: () => useSettings(report.settings),
+    })] : []),
     ...(report.absent.length ? [absentOf(report, i18n)] : []),
     ...(report.assumed.length ? list('report.assumed', report.assumed) : []),
     ...(report.can_turn ? [button({ 'data-turn': id, 'data-t': 'report.turn', onclick: turn })] : []),

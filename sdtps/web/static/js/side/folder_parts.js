@@ -73,7 +73,8 @@ export function makeCurrent(i18n, found, { step, go }) {
 
   function factsOf(record) {
     const told = ['pid', 'cam', 'scene'].filter((kind) => record[kind] !== null).map((kind) => i18n.t(`browse.is.${kind}`, { n: record[kind] }));
-    return [h('b', { title: record.name }, record.name), h('span', {}, told.join(' · ')), ...(record.mask ? [h('span', {}, i18n.t('browse.mask'))] : [])];
+    const mask = record.mask ? [h('span', {}, i18n.t('browse.mask'))] : [];
+    return [h('b', { title: record.name }, record.name), h('span', {}, told.join(' · ')), ...mask];
   }
 
   /** @param {Record<string, any> | null} record as the server describes it */

@@ -21,7 +21,8 @@ function nameOf({ settings, weights, modalities }, from, { config, i18n, store }
 
 // How far the features of both are apart.
 function totalsOf(answered, i18n) {
-  const total = (name, value) => h('div.lens-total-card', { 'data-total': name }, h('b', {}, orDash(value, 4)), h('span', { 'data-t': `compare.${name}` }));
+  const total = (name, value) => h('div.lens-total-card', { 'data-total': name },
+    h('b', {}, orDash(value, 4)), h('span', { 'data-t': `compare.${name}` }));
   return [
     total('feature', answered.feature_cosine),
     total('sdtps', answered.sdtps_cosine),
@@ -37,7 +38,9 @@ export function makeCompareView(lens) {
   let answered = null;
 
   const pin = h('button.lens-button.lens-primary', { type: 'button', 'data-compare': 'pin', onclick: pinNow });
-  const clear = h('button.lens-button', { type: 'button', 'data-t': 'compare.clear', 'data-compare': 'clear', onclick: () => { pinned = null; answered = null; draw(); } });
+  const clear = h('button.lens-button', {
+    type: 'button', 'data-t': 'compare.clear', 'data-compare': 'clear', onclick: () => { pinned = null; answered = null; draw(); },
+  });
   const who = h('p.lens-who');
   const rows = makeCompareRows(lens);
   const totals = h('div.lens-totals');

@@ -49,13 +49,17 @@ export function makeCompareRows({ config, i18n, tables }) {
     const { grid } = after;
     const change = answered.modalities[m];
     const name = m.toUpperCase();
-    const picture = (of, label, more) => miniMap(grid, miniWidth(grid, 78, 84), { image: of.modalities[m].image, label: `${name}, ${label}`, ...more });
+    const picture = (of, label, more) => miniMap(grid, miniWidth(grid, 78, 84), {
+      image: of.modalities[m].image, label: `${name}, ${label}`, ...more,
+    });
     return h('div.lens-compare-row', { 'data-modality': m },
       h('div.lens-row-name', {}, h('span', {}, name)),
       picture(before, 'A', { mask: keptMask(before, m) }),
       picture(after, 'B', { mask: keptMask(after, m) }),
       picture(after, i18n.t('compare.changed'), { entered: change.entered, left: change.left, data: { changed: m } }),
-      differenceOf(change, answered.ranges[shownMap], (look) => picture(after, `B − A, ${i18n.t(`column.${shownMap}`)}`, { ...look, data: { difference: m } })),
+      differenceOf(change, answered.ranges[shownMap], (look) => picture(after, `B − A, ${i18n.t(`column.${shownMap}`)}`, {
+        ...look, data: { difference: m },
+      })),
       factsOf(change, m));
   }
 

@@ -11,7 +11,9 @@ export function makeFaithfulnessView(lens) {
   const { i18n, server, session, store } = lens;
   const { state } = store;
   const start = h('button.lens-button.lens-primary', { type: 'button', 'data-t': 'faith.run', 'data-faith': 'run', onclick: run });
-  const cancel = h('button.lens-button', { type: 'button', 'data-t': 'faith.cancel', 'data-faith': 'cancel', hidden: true, onclick: () => { if (job) job.cancel(); } });
+  const cancel = h('button.lens-button', {
+    type: 'button', 'data-t': 'faith.cancel', 'data-faith': 'cancel', hidden: true, onclick: () => { if (job) job.cancel(); },
+  });
   const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'faith.progress' });
   const stale = h('span.lens-badge.lens-warn', { 'data-t': 'faith.stale', 'data-faith': 'stale', hidden: true });
   const status = h('span.lens-status', { 'aria-live': 'polite' });

@@ -29,7 +29,8 @@ export function summaryOf(list, i18n) {
 export function makeRankHead(lens, shown, { refresh, runIndex, cancel, takeSettings }) {
   const { i18n } = lens;
   const menu = (name, options) => {
-    const select = h('select', { 'data-rank': name, 'data-t-aria': `rank.${name}`, onchange: () => { shown[name] = Number(select.value); refresh(); } },
+    const change = () => { shown[name] = Number(select.value); refresh(); };
+    const select = h('select', { 'data-rank': name, 'data-t-aria': `rank.${name}`, onchange: change },
       ...options.map((n) => h('option', { value: n }, String(n))));
     return select;
   };
@@ -53,7 +54,9 @@ export function makeRankHead(lens, shown, { refresh, runIndex, cancel, takeSetti
 
   function describe(card, indexes, busy) {
     const { index: made, fits } = indexes;
-    gallery.replaceChildren(...(shown.galleries || []).map((g, i) => h('option', { value: i, selected: i === shown.gallery }, `${g.name} · ${g.split} (${g.count})`)));
+    gallery.replaceChildren(...(shown.galleries || []).map((g, i) => h('option', {
+      value: i, selected: i === shown.gallery,
+    }, `${g.name} · ${g.split} (${g.count})`)));
     node.hidden = !card;
     index.hidden = busy || !card || fits;
     index.textContent = indexText(card, indexes);

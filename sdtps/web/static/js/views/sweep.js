@@ -20,11 +20,12 @@ export function chartsOf(found, patches) {
   const given = MODALITIES.filter((m) => m in found.cosine);
   const lines = (curves) => given.map((m) => ({ values: curves[m], kind: m }));
   const low = Math.min(...given.flatMap((m) => found.cosine[m].filter((v) => v !== null)), 0.9);
+  const whole = /** @type {[number, number]} */ ([0, 1]);
   const counts = [{ values: found.kept, kind: 'count' }, { values: found.tokens, kind: 'tokens' }];
   return [
     { key: 'counts', series: counts, range: [0, patches], counts: true },
-    { key: 'jaccard', series: lines(found.jaccard), range: [0, 1] },
-    ...(Object.keys(found.precision).length ? [{ key: 'precision', series: lines(found.precision), range: /** @type {[number, number]} */ ([0, 1]) }] : []),
+    { key: 'jaccard', series: lines(found.jaccard), range: whole },
+    ...(Object.keys(found.precision).length ? [{ key: 'precision', series: lines(found.precision), range: whole }] : []),
     { key: 'cosine', series: lines(found.cosine), range: [Math.floor(low * 10) / 10, 1] },
   ];
 }

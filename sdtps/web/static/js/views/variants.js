@@ -16,7 +16,8 @@ function picture(result, m, analysis, current) {
       image: analysis.modalities[m].image, mask: change.mask, entered: current ? null : change.entered, left: current ? null : change.left,
       caption: m.toUpperCase(), label: `${result.name}, ${m.toUpperCase()}`, data: { variant: result.name, modality: m },
     }),
-    current ? null : h('p.lens-under', { 'data-jaccard': m }, `+${change.entered.length} −${change.left.length} · J ${change.overlap.jaccard.toFixed(2)}`));
+    current ? null : h('p.lens-under', { 'data-jaccard': m },
+      `+${change.entered.length} −${change.left.length} · J ${change.overlap.jaccard.toFixed(2)}`));
 }
 
 function pictures(result, current, analysis, i18n) {
@@ -51,7 +52,9 @@ export function makeVariantsView(lens) {
     return h(`article.lens-card${current ? '.lens-current' : ''}`, { 'data-variant': result.name },
       h('header', {}, h('h3', {}, result.name, h('small', {}, about.label)),
         current ? h('span.lens-badge', { 'data-t': 'variants.current' })
-          : h('button.lens-button', { type: 'button', 'data-use': result.name, 'data-t': 'variants.use', disabled: Boolean(result.lacking), onclick: use })),
+          : h('button.lens-button', {
+            type: 'button', 'data-use': result.name, 'data-t': 'variants.use', disabled: Boolean(result.lacking), onclick: use,
+          })),
       h('p', {}, variantSummary(about, i18n)),
       ...(result.lacking ? [h('p.lens-lacking', {}, i18n.sentence(result.lacking))] : pictures(result, current, state.analysis, i18n)));
   }
