@@ -8,26 +8,27 @@ import { orDash } from '../core/numbers.js';
 import { askAbout } from '../core/questions.js';
 import { latestWins } from '../core/requester.js';
 import { miniMap, miniWidth } from '../grid/minimap.js';
+import { photoLook } from '../grid/paint.js';
 
-function picture(result, m, analysis, current) {
+function picture(result, m, analysis, current, display) {
   const change = result.modalities[m];
   return h('div', {},
     miniMap(analysis.grid, miniWidth(analysis.grid, 72, 96), {
-      image: analysis.modalities[m].image, mask: change.mask, entered: current ? null : change.entered, left: current ? null : change.left,
+      ...photoLook(analysis.modalities[m], display), mask: change.mask, entered: current ? null : change.entered, left: current ? null : change.left,
       caption: m.toUpperCase(), label: `${result.name}, ${m.toUpperCase()}`, data: { variant: result.name, modality: m },
     }),
     current ? null : h('p.lens-under', { 'data-jaccard': m },
       `+${change.entered.length} −${change.left.length} · J ${change.overlap.jaccard.toFixed(2)}`));
 }
 
-function pictures(result, current, analysis, i18n) {
+function pictures(result, current, { analysis, display }, i18n) {
   const differ = MODALITIES.some((m) => !result.modalities[m].missing && result.modalities[m].entered.length);
   const words = [i18n.t('variants.numbers', { kept: result.kept, tokens: result.tokens ?? '–' })];
   if (!current) {
     words.push(i18n.t('variants.cosine', { value: orDash(result.sdtps_cosine, 3) }), i18n.t(differ ? 'variants.differs' : 'variants.same'));
   }
   return [
-    h('div.lens-minis', {}, ...MODALITIES.map((m) => picture(result, m, analysis, current))),
+    h('div.lens-minis', {}, ...MODALITIES.map((m) => picture(result, m, analysis, current, display))),
     h('p.lens-under', { 'data-numbers': result.name }, words.join(' · ')),
   ];
 }
@@ -56,7 +57,7 @@ export function makeVariantsView(lens) {
             type: 'button', 'data-use': result.name, 'data-t': 'variants.use', disabled: Boolean(result.lacking), onclick: use,
           })),
       h('p', {}, variantSummary(about, i18n)),
-      ...(result.lacking ? [h('p.lens-lacking', {}, i18n.sentence(result.lacking))] : pictures(result, current, state.analysis, i18n)));
+      ...(result.lacking ? [h('p.lens-lacking', {}, i18n.sentence(result.lacking))] : pictures(result, current, state, i18n)));
   }
 
   function draw() {
