@@ -22,6 +22,7 @@ from sdtps.models.reid import LoadedModel
 from sdtps.support.messages import as_note
 from sdtps.types import MODALITIES, Analysis, Grid, Modality, ModalityTrace, Payload, Settings, WeightsReport
 from sdtps.variants import VARIANTS, Score, get_variant
+from sdtps.web import static
 
 SCHEMA = 2
 NAMES_SHOWN = 5  # tensors that a report names
@@ -68,7 +69,7 @@ def moving(analysis: Analysis, *, matrix: bool = False) -> Payload:
         "fusion": {name: values.tolist() for name, values in analysis.fusion.items() if values.size <= MOST_NUMBERS},
         "ranges": panels.shared_ranges(traces.values(), analysis.settings),
         "notes": [as_note(n) for n in analysis.notes],
-        "modalities": {m: _moving_modality(t, m, analysis.settings, matrix) for m, t in traces.items()},
+        "modalities": {m: _moving_modality(analysis, m, matrix) for m in traces},
     }
 
 
@@ -165,6 +166,15 @@ def tables() -> Payload:
     }
 
 
+def page_texts() -> dict[str, dict[str, str]]:
+    """The page's texts; panels and knobs of a selector of one's own bring their words with them."""
+    own = {f"column.{name}": panel.title or name for name, panel in panels.PANELS.items()}
+    own |= {f"explain.{name}": panel.title or name for name, panel in panels.PANELS.items()}
+    own |= {f"setting.{knob.name}": knob.name for v in VARIANTS.values() for knob in v.knobs}
+    own |= {f"variant.{v.name}": v.summary for v in VARIANTS.values()}
+    return {language: own | texts for language, texts in static.texts().items()}
+
+
 def variant_cards() -> list[Payload]:
     """Name, label and sentence of each variant."""
     return [
@@ -176,7 +186,7 @@ def variant_cards() -> list[Payload]:
             "soft": v.soft,
             "panels": list(panels.panels_of(v.name)),
             "reads": list(v.reads),
-            "knobs": [asdict(knob) for knob in v.knobs],
+            "knobs": [asdict(knob) | {"log": False} for knob in v.knobs],
         }
         for v in VARIANTS.values()
     ]
@@ -213,14 +223,15 @@ def _still_modality(analysis: Analysis, modality: Modality, pixels: Pixels | Non
         "others": [str(other) for other in modality.others],
         "raw": {name: pack(values) for name, values in raw.items()},
         "token_norm": pack(trace.token_norm),
-        **_maps(trace, modality, analysis.settings, moving=False),
+        **_maps(analysis, modality, moving=False),
     }
 
 
-def _moving_modality(trace: ModalityTrace, modality: Modality, settings: Settings, matrix: bool) -> Payload:
+def _moving_modality(analysis: Analysis, modality: Modality, matrix: bool) -> Payload:
+    trace = analysis[modality]
     cut = trace.threshold
     return {
-        **_maps(trace, modality, settings, moving=True),
+        **_maps(analysis, modality, moving=True),
         "rank": pack(trace.rank),
         "kept": trace.kept,
         "cut": cut,
@@ -233,11 +244,18 @@ def _moving_modality(trace: ModalityTrace, modality: Modality, settings: Setting
     }
 
 
-def _maps(trace: ModalityTrace, modality: Modality, settings: Settings, *, moving: bool) -> Payload:
-    maps = panels.maps_of(trace, modality, moving=moving)
+def _maps(analysis: Analysis, modality: Modality, *, moving: bool) -> Payload:
+    """The maps that the variant has, the range of each, and whether it is flat."""
+    there = panels.panels_of(analysis.settings.variant)
+    found = panels.maps_of(analysis[modality], modality, moving=moving)
+    maps = {name: values for name, values in found.items() if name in there}
     packed = {name: None if values is None else pack(values) for name, values in maps.items()}
-    flat = flat_maps(trace, modality, settings, moving=moving)
-    return {"maps": packed, "ranges": panels.own_ranges(maps), "flat": flat}
+    flat = flat_maps(analysis[modality], modality, analysis.settings, moving=moving)
+    return {
+        "maps": packed,
+        "ranges": panels.own_ranges(maps),
+        "flat": {name: yes for name, yes in flat.items() if name in maps},
+    }
 
 
 def _matrix(trace: ModalityTrace) -> Payload | None:

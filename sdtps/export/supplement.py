@@ -154,7 +154,7 @@ def _page(opened: OpenSet, analysis: Analysis, stops: Stops, tables: Payload, fi
     shared = payload.tables()
     config = shared | {
         "sealed": True,
-        "texts": static.texts(),
+        "texts": payload.page_texts(),
         "models": [payload.model_card(replace(opened.model, weights=analysis.weights), analysis.weights.short_hash)],
         "upload_weights": {"allowed": False, "max_bytes": 0},
         "max_bytes": 0,

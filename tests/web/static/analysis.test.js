@@ -77,6 +77,8 @@ test('captions come from the table and the texts', () => {
   const said = (name, token = null) => captionOf(cell(name), analysis, token, i18n);
   assert.deepEqual(['input', 'near', 'score', 'blend', 'often', 'kept'].map((name) => said(name)), ['', '← TIR', 'cut 3.00', 'Σ 3', '64 at 1', '']);
   assert.equal(said('blend', 1), 'token 2');
+  analysis.modalities.rgb.cut = null;
+  assert.equal(said('score'), '', 'a selector without a cut');
 });
 
 test('a patch is told in sentences', () => {

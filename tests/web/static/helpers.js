@@ -26,7 +26,10 @@ export const CONFIG = {
     { name: 'tau', symbol: 'τ', step: 0.01, log: true, low: 0.05, high: 10 },
   ],
   defaults: { sparse_ratio: 0.5, beta: 0.25, tau: 1, variant: 'final' },
-  variants: [{ name: 'final', label: 'V8', summary: '' }, { name: 'paper', label: 'V3', summary: '' }],
+  variants: [
+    { name: 'final', label: 'V8', summary: '', soft: false, panels: [], reads: [], knobs: [] },
+    { name: 'paper', label: 'V3', summary: '', soft: false, panels: [], reads: [], knobs: [] },
+  ],
   examples: [{ name: 'day', title: { en: 'Day' }, thumbnail: '' }, { name: 'night', title: { en: 'Night' }, thumbnail: '' }],
   models: [
     { id: 'one', weights: { name: 'a' }, variant: 'final', lacking: { paper: { text: 'no' } }, grid: { rows: 2, cols: 2 }, report: {} },

@@ -79,6 +79,13 @@ test('a queue that refuses, fails, ends early or breaks says so', async () => {
   assert.deepEqual(codes, ['server.rate', 'server.busy', 'server.busy', 'server.unreachable', 'server.signed_out']);
 });
 
+test('a stream that breaks off is a server that did not answer', async () => {
+  const broken = new ReadableStream({ pull(controller) { controller.error(new TypeError('line cut')); } });
+  const { server } = line(json({ event_id: 'e' }), new Response(broken));
+  assert.equal((await server.analyse({})).error.code, 'server.unreachable');
+  await new Promise((resolve) => { setImmediate(resolve); }); // a rejection that nobody heard would fail the test
+});
+
 test('messages are whole whatever pieces they came in', async () => {
   const found = [];
   for await (const message of messagesOf(stream({ a: 1 }, { b: '漢字' }))) found.push(message);

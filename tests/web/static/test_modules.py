@@ -150,6 +150,9 @@ def test_no_module_but_texts_names_a_panel() -> None:
     own = {
         ("bar/meaning.js", "predictor"),  # what beta mixes
         ("side/why_patch.js", "score"),  # the heading of the sum
+        ("core/analysis.js", "weight"),  # what a soft selector has instead of a kept set
+        ("grid/readout.js", "weight"),
+        *(("side/selector_facts.js", name) for name in ("self", "cross1", "cross2")),  # what a selector mixes
         *(("views/gradients.js", name) for name in ("score", "predictor", "aggregation")),  # gradients of these
     }
     also_words = {"input", "kept"}  # an element of HTML and a kind of panel

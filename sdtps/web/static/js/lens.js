@@ -17,6 +17,7 @@ import { makeExport } from './dialogs/export.js';
 import { makeMatrixDialog } from './dialogs/matrix.js';
 import { makeWeightsDialog } from './dialogs/weights.js';
 import { makeDisplay } from './side/display.js';
+import { makeSelectorFacts } from './side/selector_facts.js';
 import { makeSources } from './side/sources.js';
 import { makeWhy } from './side/why.js';
 import { makeCompareView } from './views/compare.js';
@@ -79,6 +80,7 @@ function makeParts(lens) {
   const controls = makeControls(lens);
   const sources = makeSources(lens);
   const display = makeDisplay(lens);
+  const facts = makeSelectorFacts(lens);
   const matrix = makeMatrixDialog(lens, chooseToken);
   const selection = makeSelection(lens, { chooseToken, openMatrix: matrix.open });
   const why = makeWhy(lens, { pin: selection.pin, chooseToken });
@@ -87,15 +89,15 @@ function makeParts(lens) {
   const header = makeHeader(lens, weights.open, exporter ? [exporter.button] : []);
   const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });
-  return { controls, sources, display, matrix, selection, why, weights, exporter, header, views, tabs };
+  return { controls, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs };
 }
 
-function makePage({ controls, sources, display, matrix, why, weights, exporter, header, views, tabs }, { store }) {
+function makePage({ controls, sources, display, facts, matrix, why, weights, exporter, header, views, tabs }, { store }) {
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
   store.subscribe(['busy'], () => { progress.hidden = !store.state.busy; });
   return h('div.lens', {}, header.node, header.banner,
-    h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, display.node, why.node),
+    h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, facts.node, display.node, why.node),
       h('main.lens-main', {}, tabs.node, controls.node, h('div.lens-panels', {}, progress, ...views.map((view) => view.node)))),
     matrix.node, weights.node, exporter ? exporter.dialog : null);
 }

@@ -8,7 +8,7 @@ import { mountLens } from './lens.js';
 
 /** @typedef {{ values: any, shape: number[] }} Table numbers for every stop of some sliders */
 /** @typedef {Record<string, [string, number[]]>} Kinds type and shape by name */
-/** @typedef {{ config: Config, analysis: Payload, facts: Record<string, any>, arrays: { kinds: Kinds, content: string } }} Sealed */
+/** @typedef {{ config: Config, analysis: Payload, facts: Record<string, any>, fixed: boolean, arrays: { kinds: Kinds, content: string } }} Sealed */
 
 const TYPES = {
   float64: Float64Array, float32: Float32Array, int32: Int32Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array,
@@ -108,7 +108,7 @@ export async function start(page) {
     uploadWeights: async () => alone,
     ask: async () => alone,
     analyse: async () => data.analysis,
-    decide: async (request) => sealedAnswer(data, tables, request.settings),
+    decide: async (request) => (data.fixed ? data.analysis : sealedAnswer(data, tables, request.settings)),
   };
   mountLens(/** @type {HTMLElement} */ (page.querySelector('.lens-root')), data.config, server);
 }

@@ -41,10 +41,11 @@ function sliderParts(spec, scale) {
  * @param {Slider} spec
  * @param {Lens} lens
  */
-function makeSlider(spec, { config: { defaults, steps }, session }) {
+function makeSlider(spec, { config: { defaults, steps }, session, store }) {
   const scale = scaleOf(spec);
   const { node, range, field, reset, meaning } = sliderParts(spec, scale);
-  const plain = defaults[spec.name];
+  const own = 'default' in spec; // a knob of one selector, which lies with the others of its kind
+  const plain = own ? /** @type {any} */ (spec).default : defaults[spec.name];
   const [start, end] = [scale.to(spec.low), scale.to(spec.high)];
   const stops = steps && steps[spec.name]; // a page without a server has numbers for some values only
 
@@ -61,7 +62,7 @@ function makeSlider(spec, { config: { defaults, steps }, session }) {
   function change(asked) {
     const value = stops ? stops[nearestIndex(stops, asked)] : asked;
     set(value);
-    session.changeSettings({ [spec.name]: value });
+    session.changeSettings(own ? { knobs: { ...store.state.settings.knobs, [spec.name]: value } } : { [spec.name]: value });
   }
 
   range.addEventListener('input', () => change(scale.from(Number(range.value))));
@@ -74,28 +75,51 @@ function makeSlider(spec, { config: { defaults, steps }, session }) {
     change(Number.isFinite(value) ? roundSetting(clampTo([spec.low, spec.high], value)) : plain);
   });
   reset.addEventListener('click', () => change(plain));
-  return { name: spec.name, node, set, meaning };
+  return { name: spec.name, own, plain, node, set, meaning, inputs: [range, field, reset] };
 }
 
 /** @param {Lens} lens */
 export function makeControls(lens) {
   const { config, i18n, store, session } = lens;
   const { state } = store;
-  const sliders = config.sliders.map((spec) => makeSlider(spec, lens));
+  const knobs = new Map(config.variants.flatMap((variant) => variant.knobs.map((knob) => [knob.name, knob])));
+  const sliders = [...config.sliders, ...knobs.values()].map((spec) => makeSlider(spec, lens));
+  const variantOf = (name) => config.variants.find((variant) => variant.name === name);
   const node = h('section.lens-controls', { 'data-t-aria': 'controls' }, ...sliders.map((slider) => slider.node),
     h('button.lens-reset-all', { type: 'button', 'data-t': 'reset.all', 'data-reset': 'all', onclick: session.resetSettings }));
 
-  const set = () => { for (const slider of sliders) slider.set(state.settings[slider.name]); };
+  function set() {
+    const given = { ...state.analysis?.settings.knobs, ...state.settings.knobs };
+    for (const slider of sliders) slider.set(slider.own ? given[slider.name] ?? slider.plain : state.settings[slider.name]);
+  }
 
   function explain() {
+    const variant = state.analysis ? variantOf(state.analysis.settings.variant) : undefined;
     for (const { name, meaning } of sliders) {
-      setText(meaning, state.analysis ? meaningOf(name, state.analysis, i18n) : '');
+      setText(meaning, state.analysis ? meaningOf(name, state.analysis, i18n, variant) : '');
       setAttribute(meaning, 'title', meaning.textContent || '');
     }
   }
 
+  // A slider that the selector does not read stays where it is and says so; knobs of others are not there.
+  function useVariant() {
+    const variant = variantOf(state.settings.variant);
+    if (!variant) return;
+    const widths = [];
+    for (const { name, own, node: part, inputs } of sliders) {
+      const read = own ? variant.knobs.some((knob) => knob.name === name) : variant.reads.includes(name);
+      part.hidden = own && !read;
+      part.classList.toggle('lens-unread', !read);
+      for (const input of inputs) if (!read || !input.matches('[data-reset]')) input.disabled = !read;
+      if (!part.hidden) widths.push(read ? '1.5fr' : '.8fr'); // what cannot be moved needs less room
+    }
+    node.style.setProperty('--sliders', widths.map((width) => `minmax(0, ${width})`).join(' '));
+  }
+
   set();
-  store.subscribe(['settings'], set);
+  useVariant();
+  store.subscribe(['settings.variant'], useVariant);
+  store.subscribe(['settings', 'analysis'], set);
   store.subscribe(['analysis', 'language'], explain);
   store.subscribe(['key'], () => { node.inert = !state.key; });
   return { node };

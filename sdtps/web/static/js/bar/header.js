@@ -89,10 +89,11 @@ export function makeHeader(lens, onAbout, buttons) {
     'data-t-aria': 'variant', 'data-choice': 'variant', onchange: () => session.chooseVariant(variant.value),
   });
   const summary = h('p.lens-variant-text');
+  const asked = h('span.lens-asked', { 'data-assumed': 'variant' });
   const node = h('header.lens-header', {},
     h('h1', {}, 'SDTPS ', h('b', {}, 'Lens')),
     weights.node,
-    h('div.lens-fact', {}, h('span.lens-key', { 'data-t': 'variant' }), variant),
+    h('div.lens-fact', {}, h('span.lens-key', { 'data-t': 'variant' }), variant, asked),
     summary,
     h('div.lens-header-end', {}, ...buttons, languageButton(lens), themeButton()));
   const banner = h('div.lens-banner', { role: 'status', hidden: true });
@@ -109,6 +110,8 @@ export function makeHeader(lens, onAbout, buttons) {
     weights.refresh(model);
     variant.replaceChildren(...config.variants.map((v) => variantOption(v, model.lacking[v.name])));
     const chosen = config.variants.find((v) => v.name === state.settings.variant);
+    const open = model.report && model.report.assumed.some(({ code }) => code === 'weights.assumed.importance');
+    setText(asked, open ? i18n.t('assumed.variant') : '');
     setText(summary, chosen ? variantSummary(chosen, i18n) : '');
     summary.title = summary.textContent || '';
     banner.hidden = card.complete;

@@ -25,7 +25,7 @@ function unpackMatrix(matrix) {
  * @returns {ModalityAnalysis}
  */
 function unpackModality(half, previous) {
-  const { maps: packed, raw, ranges, flat, token_norm: norms, brightness, rank, matrix, ...plain } = half;
+  const { maps: packed, raw, ranges, flat, token_norm: norms, brightness, rank, matrix, groups, ...plain } = half;
   const maps = { ...previous?.maps };
   for (const name in packed) maps[name] = packed[name] === null ? null : unpack(packed[name], Float32Array);
   const unpacked = {
@@ -37,6 +37,7 @@ function unpackModality(half, previous) {
     flat: { ...previous?.flat, ...flat },
     rank: unpack(rank, Int32Array),
     matrix: matrix ? unpackMatrix(matrix) : null,
+    groups: groups ? unpack(groups, Int32Array) : null,
   };
   if (raw) unpacked.raw = Object.fromEntries(Object.entries(raw).map(([name, values]) => [name, unpack(values, Float32Array)]));
   if (norms) unpacked.norms = unpack(norms, Float32Array);
@@ -86,7 +87,24 @@ export function maskOf(rank, kept) {
 }
 
 /**
+ * How many patches a modality keeps: some selectors keep another number in each.
  * @param {Analysis} analysis
  * @param {Modality} modality
  */
-export const keptMask = (analysis, modality) => maskOf(analysis.modalities[modality].rank, analysis.counts.kept);
+export const keptCount = (analysis, modality) => analysis.modalities[modality].kept ?? analysis.counts.kept;
+
+/**
+ * @param {Analysis} analysis
+ * @param {Modality} modality
+ */
+export const keptMask = (analysis, modality) => maskOf(analysis.modalities[modality].rank, keptCount(analysis, modality));
+
+/**
+ * What shows the decision in a small picture: the kept patches, or the weights of a selector that drops none.
+ * @param {Analysis} analysis
+ * @param {Modality} modality
+ */
+export function decisionLook(analysis, modality) {
+  const { maps, weight_range: soft } = analysis.modalities[modality];
+  return soft ? { values: maps.weight, range: [0, 1] } : { mask: keptMask(analysis, modality) };
+}

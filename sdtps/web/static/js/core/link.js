@@ -27,6 +27,10 @@ function readSettings(config, query) {
     if (Number.isFinite(value)) settings[name] = roundSetting(clampTo([low, high], value));
   }
   if (config.variants.some((variant) => variant.name === query.get('variant'))) settings.variant = query.get('variant');
+  for (const { name, low, high } of config.variants.flatMap((variant) => variant.knobs)) {
+    const value = numberIn(query, `knob_${name}`);
+    if (Number.isFinite(value)) settings.knobs = { ...settings.knobs, [name]: clampTo([low, high], value) };
+  }
   return settings;
 }
 
@@ -84,6 +88,7 @@ export function linkTo(href, config, state) {
   put('record', state.record, null);
   for (const { name } of config.sliders) put(shortName(name), state.settings[name], config.defaults[name]);
   put('variant', state.settings.variant, config.defaults.variant);
+  for (const { name } of config.variants.flatMap((variant) => variant.knobs)) put(`knob_${name}`, state.settings.knobs?.[name] ?? null, null);
   put('missing', [...state.leaveOut].join(','), '');
   put('fit', state.fit, FITS[0]);
   put('weights', state.weights, config.models[0].id);

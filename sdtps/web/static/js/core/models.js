@@ -31,7 +31,9 @@ export function makeModels({ config, server, store }, analyse, complain) {
   function useModel(model) {
     const known = state.models.some(({ id }) => id === model.id);
     const models = known ? state.models.map((m) => (m.id === model.id ? model : m)) : [...state.models, model];
-    const variant = possibleVariant(model, state.settings.variant, config);
+    // Who has not chosen a variant gets the one that the weights were trained with.
+    const unchosen = currentModel(state)?.variant === state.settings.variant;
+    const variant = possibleVariant(model, unchosen ? model.variant : state.settings.variant, config);
     update({ models, weights: model.id, settings: { ...state.settings, variant } });
     analyse();
   }

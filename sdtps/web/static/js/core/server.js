@@ -48,7 +48,7 @@ export async function* messagesOf(body) {
       for (const piece of pieces) if (piece.startsWith('data:')) yield JSON.parse(piece.slice(5));
     }
   } finally {
-    reader.cancel();
+    reader.cancel().catch(() => {}); // a line that broke has nothing left to cancel
   }
 }
 

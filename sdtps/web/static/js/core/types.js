@@ -17,6 +17,7 @@
  * @property {string} symbol markup
  * @property {string} equation markup
  * @property {Record<string, string>} equations by variant, where it differs
+ * @property {Record<string, string>} symbols by variant, where it differs
  * @property {0 | 1 | null} other which of the two other modalities the map compares with
  * @property {boolean} masked dropped patches are painted as dropped
  * @property {boolean} tokens one aggregated token can be chosen
@@ -27,7 +28,18 @@
  */
 
 /** @typedef {{ name: string, symbol: string, step: number, log: boolean, low: number, high: number }} Slider */
-/** @typedef {{ name: string, label: string, summary: string }} Variant */
+/** @typedef {Slider & { default: number, words: string }} Knob a number that one selector reads */
+/**
+ * A way to select, and what it has: panels from left to right, sliders that it reads, knobs of its own.
+ * @typedef {object} Variant
+ * @property {string} name
+ * @property {string} label
+ * @property {string} summary
+ * @property {boolean} soft nothing is dropped
+ * @property {string[]} panels
+ * @property {string[]} reads
+ * @property {Knob[]} knobs
+ */
 /** @typedef {{ name: string, title: Record<string, string>, thumbnail: string }} Example */
 
 /**
@@ -74,9 +86,11 @@
  * @property {boolean} [missing]
  * @property {[Modality, Modality]} [others]
  * @property {string} rank
- * @property {number} cut
+ * @property {number | null} cut
  * @property {number | null} margin
  * @property {any} matrix
+ * @property {number} [kept]
+ * @property {string | null} [groups]
  */
 
 /** @typedef {Record<string, any> & { modalities: Record<Modality, PackedModality> }} Payload */
@@ -102,8 +116,13 @@
  * @property {Float32Array | null} brightness of each patch
  * @property {boolean} missing
  * @property {[Modality, Modality]} others
- * @property {number} cut
+ * @property {number | null} cut null where something else than the score decides
  * @property {number | null} margin
+ * @property {number} kept
+ * @property {Int32Array | null} groups why a patch is kept: 1 own modality, 2 another, 3 both, 4 filled up
+ * @property {Range | null} weight_range of a soft mask, which drops nothing
+ * @property {number} effective effective number of patches
+ * @property {Record<string, any>} numbers
  */
 
 /**
@@ -115,6 +134,7 @@
  * @property {Record<string, any>} weights
  * @property {Settings} settings
  * @property {Counts} counts
+ * @property {Record<string, any>} [fusion] what the fusion behind the selection says
  * @property {{ predictor: number, self: number, cross: number, cosines: boolean }} mix
  * @property {Record<string, Range>} ranges
  * @property {Note[]} notes

@@ -2,7 +2,7 @@
 
 /** @import { Analysis, Modality, Panel, State, Translator } from '../core/types.js' */
 /** @import { Look } from './paint.js' */
-import { maskOf } from '../core/analysis.js';
+import { keptMask } from '../core/analysis.js';
 import { h, setAttribute, setText } from '../core/dom.js';
 import { rangeNumber } from '../core/numbers.js';
 import { paintPanel, photoLook } from './paint.js';
@@ -45,8 +45,11 @@ export function lookOf({ modality: name, panel }, analysis, { display, token, pe
   const look = /** @type {CellLook} */ ({ ...photoLook(modality, display), rows, cols, signature: '' });
   if (peeking) return look;
   if (panel.masked || panel.kind === 'kept') {
-    const mask = maskOf(modality.rank, analysis.counts.kept);
+    const mask = keptMask(analysis, name);
     Object.assign(look, { mask, dropped: display.dropped, signature: mask.join('') + display.dropped });
+  }
+  if (panel.kind === 'kept' && modality.groups) {
+    Object.assign(look, { groups: modality.groups, signature: look.signature + modality.groups.join('') });
   }
   return panel.kind === 'heat' ? mapLook(look, { modality: name, panel }, analysis, { display, token }) : look;
 }
@@ -72,6 +75,13 @@ function mapLook(look, { modality: name, panel }, analysis, { display, token }) 
     cut: panel.name === 'score' ? modality.cut : null,
     signature: look.signature + [packed, range, flat, hatched, over, opacity, smooth, colormap].join(),
   };
+}
+
+const isFlat = (panel, name, { modalities }, token) => modalities[name].flat[panel.name] && !(panel.tokens && token !== null);
+
+function crossCaption(panel, name, analysis, i18n) {
+  const other = `← ${analysis.modalities[name].others[panel.other].toUpperCase()}`;
+  return comparesWithMissing(panel, name, analysis) ? `${other}: ${i18n.t('missing')}` : other;
 }
 
 const comparesWithMissing = (panel, name, { modalities }) => (
@@ -118,20 +128,20 @@ function markThreshold({ threshold }, { cut = null, range: [low, high] = [0, 0],
  * @param {Translator} i18n
  */
 export function captionOf({ modality: name, panel }, analysis, token, i18n) {
-  const { missing, others, cut, flat } = analysis.modalities[name];
+  const { missing, cut, kept, effective } = analysis.modalities[name];
   const { counts, settings } = analysis;
   if (panel.kind === 'photo') return missing ? i18n.t('missing') : '';
-  if (panel.other !== null) {
-    const other = `← ${others[panel.other].toUpperCase()}`;
-    return comparesWithMissing(panel, name, analysis) ? `${other}: ${i18n.t('missing')}` : other;
-  }
-  if (flat[panel.name] && !(panel.tokens && token !== null)) return i18n.t('flat');
+  if (panel.other !== null) return crossCaption(panel, name, analysis, i18n);
+  if (isFlat(panel, name, analysis, token)) return i18n.t('flat');
   if (panel.tokens) {
     if (counts.tokens === null) return '';
     return token === null ? i18n.t('tokens.short', { n: counts.tokens }) : i18n.t('token.short', { n: token + 1 });
   }
   const key = `caption.${panel.name}`;
-  return i18n.has(key) ? i18n.t(key, { ...settings, ...counts, cut: rangeNumber(cut) }) : '';
+  if (!i18n.has(key)) return '';
+  const values = { ...settings, ...counts, kept: kept ?? counts.kept, effective: Math.round(effective) };
+  const caption = i18n.t(key, cut === null ? values : { ...values, cut: rangeNumber(cut) });
+  return caption.includes('{') ? '' : caption; // a number that this selector does not have
 }
 
 function labelOf({ modality, panel }, look, ends, i18n) {

@@ -33,6 +33,17 @@ export function makeGrid({ panels }, onPrior) {
     for (const button of /** @type {any} */ (tabs.children)) button.setAttribute('aria-pressed', button.dataset.modality === modality);
   }
 
+  const shown = { columns: panels.length };
+
+  /** @param {string[]} names the panels that the selector has */
+  function showPanels(names) {
+    const there = panels.map(({ name }) => names.includes(name));
+    shown.columns = there.filter(Boolean).length;
+    for (const [i, yes] of there.entries()) for (const part of [heads[i], ...rows.map((cells) => cells[i])]) part.node.hidden = !yes;
+    node.style.setProperty('--columns', String(shown.columns));
+  }
+
+
   /**
    * The row of a modality without a picture is collapsed until the reader asks for the model's prior.
    * @param {(m: Modality) => boolean} isMissing
@@ -50,7 +61,7 @@ export function makeGrid({ panels }, onPrior) {
     return changed;
   }
 
-  return { node, tabs, headRow, heads, rowNodes, priors, cells: rows.flat(), panels, collapse };
+  return { node, tabs, headRow, heads, rowNodes, priors, cells: rows.flat(), panels, shown, showPanels, collapse };
 }
 
 // The strip that says that there was no picture, with the button that opens its row all the same.
@@ -77,7 +88,7 @@ function makePrior(modality, onToggle) {
  */
 export function fitGrid(grid, area, shape) {
   const narrow = window.matchMedia(NARROW).matches;
-  const layout = linesOf(shape, { columns: grid.panels.length, narrow, width: area.width });
+  const layout = linesOf(shape, { columns: grid.shown.columns, narrow, width: area.width });
   grid.node.classList.toggle('lens-narrow', narrow);
   grid.node.classList.toggle('lens-wide-cells', layout.lines === 2);
   const open = grid.rowNodes.map((row) => !row.classList.contains('lens-collapsed'));

@@ -22,6 +22,7 @@ export function makeHead(panel) {
 
   /** @param {string} variant */
   function useVariant(variant) {
+    symbol.innerHTML = panel.symbols[variant] || panel.symbol;
     equation.innerHTML = panel.equations[variant] || panel.equation;
   }
 

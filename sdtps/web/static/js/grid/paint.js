@@ -21,6 +21,7 @@ import { paintColours, paintNeutral } from '../core/colours.js';
  * @property {ArrayLike<number> | null} [brightness] of the photograph's patches
  * @property {string} [dropped]
  * @property {boolean} [hatched] there was no picture, or the map compares with one that was not there
+ * @property {ArrayLike<number> | null} [groups] why a patch is kept
  */
 
 const SHADE = 'rgb(13, 15, 19)';
@@ -180,6 +181,20 @@ function paintMap(context, look) {
   if (look.layer) drawWhole(context, look.layer);
 }
 
+const GROUP_COLOURS = { 1: '#f2b701', 2: '#3aa7e0', 3: '#ffffff', 4: '#b07cc6' }; // own modality, another, both, filled up
+
+// A frame inside each kept patch, in the colour of what keeps it.
+function paintGroups(context, look) {
+  const line = Math.max(1, Math.round(context.canvas.width / 90));
+  context.lineWidth = line;
+  for (let i = 0; i < look.groups.length; i += 1) {
+    if (!look.groups[i]) continue;
+    const [x, y, width, height] = patchBox(context.canvas, look, i);
+    context.strokeStyle = GROUP_COLOURS[look.groups[i]];
+    context.strokeRect(x + line, y + line, width - 2 * line, height - 2 * line);
+  }
+}
+
 /**
  * @param {HTMLCanvasElement} canvas
  * @param {Look} look
@@ -194,5 +209,6 @@ export function paintPanel(canvas, look) {
     if (look.mask) fillDropped(context, look, true);
   }
   if (look.mask) paintContour(context, look);
+  if (look.groups) paintGroups(context, look);
   if (look.hatched && (map || look.mask)) paintHatch(context);
 }

@@ -3,6 +3,7 @@
 /** @import { Analysis, LensStore, Modality, Translator } from '../core/types.js' */
 /** @import { Cell } from './cells.js' */
 /** @import { Grid } from './grid.js' */
+import { keptCount } from '../core/analysis.js';
 import { colourIndex } from '../core/colours.js';
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
@@ -33,7 +34,9 @@ export function sentencesOf(analysis, { modality, patch }, i18n) {
   const { counts, modalities } = analysis;
   const ranks = MODALITIES.map((m) => {
     const rank = modalities[m].rank[patch];
-    const state = i18n.t(rank < counts.kept ? 'readout.kept' : 'readout.dropped');
+    const { maps, weight_range: soft } = modalities[m];
+    if (soft && maps.weight) return i18n.t('readout.weight', { modality: m.toUpperCase(), w: maps.weight[patch].toFixed(2) });
+    const state = i18n.t(rank < keptCount(analysis, m) ? 'readout.kept' : 'readout.dropped');
     return i18n.t('readout.rank', { modality: m.toUpperCase(), rank: rank + 1, n: counts.patches, state });
   });
   const { raw, norms, others } = modalities[modality];

@@ -23,15 +23,15 @@ function kindOf(found, part) {
 export function patchContent(found, analysis, lens, actions) {
   const { i18n } = lens;
   const { cut } = analysis.modalities[found.modality];
+  const byScore = found.weight === null && found.group === null; // else no slider turns a rank over
   const section = (key, ...content) => [h('h3', { 'data-t': key }), ...content];
   return [i18n.t('readout.patch', { row: found.row + 1, col: found.col + 1 }), [
     modalityChoice(found, lens.store.state, actions),
     verdict(found, analysis, i18n),
-    scoreBar(found, cut, i18n),
-    partTable(found, cut, i18n),
-    ...section('why.flips', h('p', { 'data-why': 'flips' }, ...flipLines(found, lens))),
-    ...section('why.elsewhere', elsewhere(found, i18n)),
-    ...section('why.tokens', ...feeds(found, i18n, actions)),
+    ...(found.parts.length ? [scoreBar(found, cut, i18n), partTable(found, cut, i18n)] : []),
+    ...(byScore ? section('why.flips', h('p', { 'data-why': 'flips' }, ...flipLines(found, lens))) : []),
+    ...(found.weight === null ? section('why.elsewhere', elsewhere(found, i18n)) : []),
+    ...(byScore ? section('why.tokens', ...feeds(found, i18n, actions)) : []),
     ...section('why.norm', h('p', { 'data-why': 'norm' }, i18n.t(found.norm_outlier ? 'why.norm.outlier' : 'why.norm.usual', {
       norm: found.norm.toPrecision(4), z: found.norm_z.toFixed(1),
     }))),
@@ -45,6 +45,14 @@ function modalityChoice(found, state, { pin }) {
 }
 
 function verdict(found, analysis, i18n) {
+  if (found.weight !== null) {
+    return h('p.lens-verdict', { 'data-why': 'verdict' }, h('b', {}, i18n.t('why.weight', { w: found.weight.toFixed(3) })));
+  }
+  if (found.group !== null) {
+    const why = found.group ? i18n.t('why.group', { why: i18n.t(`group.${found.group}`) }) : i18n.t('why.dropped_by_all');
+    return h(`p.lens-verdict${found.kept ? '.lens-good' : ''}`, { 'data-why': 'verdict' },
+      h('b', {}, i18n.t(found.kept ? 'readout.kept' : 'readout.dropped')), ` · ${why}`);
+  }
   return h(`p.lens-verdict${found.kept ? '.lens-good' : ''}`, { 'data-why': 'verdict' },
     h('b', {}, i18n.t(found.kept ? 'readout.kept' : 'readout.dropped')),
     ` · ${i18n.t('why.rank', { rank: found.rank + 1, n: analysis.counts.patches, kept: found.kept_count })}`);
@@ -65,9 +73,11 @@ function scoreBar(found, cut, i18n) {
     start += part.share;
     bar.append(piece);
   }
-  const mark = h('b.lens-cut');
-  mark.style.left = at(cut);
-  bar.append(mark);
+  if (cut !== null) {
+    const mark = h('b.lens-cut');
+    mark.style.left = at(cut);
+    bar.append(mark);
+  }
   return h('div', {}, bar, h('div.lens-ends', {}, h('span', {}, rangeNumber(low)), h('span', {}, rangeNumber(high))));
 }
 
@@ -79,7 +89,7 @@ function partTable(found, cut, i18n) {
   return h('table.lens-sum', {}, h('tbody', {}, ...rows,
     h('tr.lens-total', {}, h('td', { 'data-t': 'column.score' }), h('td'),
       h('td', { 'data-why': 'score', 'data-value': found.score }, found.score.toFixed(3))),
-    h('tr', {}, h('td', {}, i18n.t('why.cut')), h('td'), h('td', {}, cut.toFixed(3))),
+    ...(cut === null ? [] : [h('tr', {}, h('td', {}, i18n.t('why.cut')), h('td'), h('td', {}, cut.toFixed(3)))]),
     h('tr', {}, h('td', { 'data-t': found.kept ? 'why.margin.kept' : 'why.margin.dropped' }), h('td'),
       h('td', { 'data-why': 'margin' }, found.margin === null ? '–' : signed(found.margin)))));
 }

@@ -4,6 +4,7 @@ import { h } from '../core/dom.js';
 
 const SVG_SPACE = 'http://www.w3.org/2000/svg';
 const CHART_MARGIN = { top: 8, right: 10, bottom: 32, left: 44 };
+const ARROW_MARGIN = 26;
 
 function svg(tag, props = {}, ...children) {
   const [name, ...classes] = tag.split('.');
@@ -94,14 +95,15 @@ function axes(spec, x, y, box) {
   ];
 }
 
-// Which way is good, at the right edge.
+// Which way is good, beside the right edge.
 function betterArrow({ up, text }, box) {
-  const x = box.right - 4;
-  const [from, to] = up ? [box.bottom - 6, box.top + 8] : [box.top + 8, box.bottom - 6];
+  const x = box.right + 9;
+  const middle = (box.top + box.bottom) / 2;
+  const [from, to] = up ? [box.bottom, box.top] : [box.top, box.bottom];
   const wing = up ? 5 : -5;
   return [
     svg('path.lens-better', { d: `M${x} ${from}V${to}M${x - 4} ${to + wing}L${x} ${to}L${x + 4} ${to + wing}` }),
-    svg('text.lens-tick', { x: x - 7, y: up ? to + 8 : to, 'text-anchor': 'end' }, text),
+    svg('text.lens-tick.lens-better-word', { transform: `translate(${x + 13} ${middle}) rotate(-90)`, 'text-anchor': 'middle' }, text),
   ];
 }
 
@@ -134,7 +136,7 @@ function linePath(xs, ys, x, y) {
 /** @param {LineSpec} spec */
 export function lineChart(spec) {
   const box = {
-    left: CHART_MARGIN.left, right: spec.width - CHART_MARGIN.right,
+    left: CHART_MARGIN.left, right: spec.width - (spec.y.better ? ARROW_MARGIN : CHART_MARGIN.right),
     top: CHART_MARGIN.top, bottom: spec.height - CHART_MARGIN.bottom,
   };
   const x = makeScale(spec.x.range, [box.left, box.right], kindOf(spec.x));

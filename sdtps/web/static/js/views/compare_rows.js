@@ -1,7 +1,7 @@
 // The rows of the comparison: A, B, what changed, the difference of one map, and the numbers.
 
 /** @import { Analysis, Lens } from '../core/types.js' */
-import { keptMask } from '../core/analysis.js';
+import { decisionLook } from '../core/analysis.js';
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { orDash, rangeNumber } from '../core/numbers.js';
@@ -63,8 +63,8 @@ export function makeCompareRows({ config, i18n, store, tables }) {
     });
     return h('div.lens-compare-row', { 'data-modality': m },
       h('div.lens-row-name', {}, h('span', {}, name)),
-      picture(before, 'A', { mask: keptMask(before, m) }),
-      picture(after, 'B', { mask: keptMask(after, m) }),
+      picture(before, 'A', { ...decisionLook(before, m), table: tables.viridis }),
+      picture(after, 'B', { ...decisionLook(after, m), table: tables.viridis }),
       picture(after, i18n.t('compare.changed'), { entered: change.entered, left: change.left, data: { changed: m } }),
       differenceOf(change, answered.maps[shownMap], (look) => picture(after, `B − A, ${nameOf(shownMap)}`, {
         ...look, data: { difference: m },

@@ -18,6 +18,7 @@ export function reportContent(found, target, i18n) {
   const given = MODALITIES.filter((m) => m in found.removal);
   return [
     h('p.lens-intro', { 'data-t': `faith.explain.${target}` }),
+    ...(found.weighed ? [h('p.lens-intro', { 'data-t': 'faith.weighed', 'data-weighed': '' })] : []),
     chartLegend(['score', 'random', 'centre'].map((kind) => ({ kind, name: i18n.t(`faith.legend.${kind}`) }))),
     h('div.lens-faith-charts', {}, ...given.map((m) => h('div', { 'data-modality': m }, h('h3', {}, m.toUpperCase()),
       ...['insertion', 'deletion'].map((kind) => removalChart(found.removal[m][target], m, kind, i18n))))),
@@ -72,10 +73,10 @@ function factTable(found, target, given, i18n) {
     const removal = found.removal[m][target] || found.removal[m].whole;
     return h('td', {}, value(found.facts[m], removal.retained));
   }));
-  const withChance = (value, share) => (value === null ? '–' : `${value.toFixed(4)} (${i18n.t('faith.percentile', { n: Math.round(share * 100) })})`);
+  const withChance = (value, share, key = 'faith.percentile') => (value === null ? '–' : `${value.toFixed(4)} (${i18n.t(key, { n: Math.round(share * 100) })})`);
   return h('table.lens-facts', {}, headRow(given, h('th')), h('tbody', {},
     fact('kept_only', (f, r) => withChance(r.kept, r.kept_percentile)),
-    fact('dropped_only', (f, r) => withChance(r.dropped, r.dropped_percentile)),
+    fact('dropped_only', (f, r) => withChance(r.dropped, 1 - r.dropped_percentile, 'faith.percentile.lower')),
     fact('margin', (f) => (f.margin === null ? '–' : `${f.margin.toFixed(4)} (${orDash(f.margin_sigmas, 2)} σ)`)),
     fact('effective', (f) => (f.effective_median === null ? '–'
       : `${f.effective_median.toFixed(1)} (${f.effective_min.toFixed(1)} – ${f.effective_max.toFixed(1)})`)),

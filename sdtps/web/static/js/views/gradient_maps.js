@@ -2,7 +2,7 @@
 
 /** @import { Analysis, Lens, Modality, Range } from '../core/types.js' */
 /** @import { Look } from '../grid/paint.js' */
-import { keptMask } from '../core/analysis.js';
+import { decisionLook } from '../core/analysis.js';
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { rangeNumber } from '../core/numbers.js';
@@ -67,8 +67,8 @@ export function makeGradientMaps({ config, i18n, store, tables }) {
     const width = miniWidth(grid, 58, 64);
     const table = tables[store.state.display.colormap];
     const columns = /** @type {Column[]} */ ([
-      { key: 'mask', look: (m) => ({ mask: keptMask(analysis, m) }), bar: [] },
-      ...whatIf.map((panel) => live(panel, analysis, table)),
+      { key: 'mask', look: (m) => ({ ...decisionLook(analysis, m), table }), bar: [] },
+      ...whatIf.filter(({ name }) => analysis.modalities.rgb.maps[name]).map((panel) => live(panel, analysis, table)),
       ...ROUTES.map(({ key }) => route(key, flowOf(found, key, cut), table)),
     ]);
     const nameOf = (key) => i18n.t(i18n.has(`map.${key}`) ? `map.${key}` : `column.${key}`);

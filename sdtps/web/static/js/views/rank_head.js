@@ -1,7 +1,8 @@
 // Above the rank list: which gallery, how many, its features, and what the list says as a whole.
 
 /** @import { Lens, Translator } from '../core/types.js' */
-import { h } from '../core/dom.js';
+import { h, setText } from '../core/dom.js';
+import { currentModel } from '../core/models.js';
 import { makeFigureSaver } from '../dialogs/saver.js';
 
 export const RANK_LENGTHS = [10, 20, 50];
@@ -44,15 +45,26 @@ export function makeRankHead(lens, shown, { refresh, runIndex, cancel, takeSetti
   const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'rank.indexing' });
   const saver = makeFigureSaver(lens, 'export.ranks', () => shown.list.request);
   const summary = h('p.lens-rank-summary', { 'aria-live': 'polite' });
+  const feature = h('span.lens-hint', { 'data-rank': 'feature' });
   const labelled = (name, field) => h('label', {}, h('span.lens-key', { 'data-t': `rank.${name}` }), field);
-  const node = h('div.lens-rank-head', {}, labelled('gallery', gallery), labelled('length', length), status, bar, index, stop, use, saver);
+  const node = h('div.lens-rank-head', {}, labelled('gallery', gallery), labelled('length', length), status, bar, index, stop, use, saver, feature);
 
   function indexText(card, { index: made, partial }) {
     if (partial) return i18n.t('rank.continue', { n: card.count, done: partial.done });
     return i18n.t(made ? 'rank.again' : 'rank.index', { n: card ? card.count : 0 });
   }
 
+  // What is compared, and what the author's own test compared besides.
+  function describeFeature() {
+    const { report } = currentModel(lens.store.state);
+    if (!report || !report.facts.feature) return;
+    const left = report.facts.not_run;
+    setText(feature, [i18n.t('feature.parts', { parts: report.facts.feature.join(' + ') }),
+      left ? i18n.t('feature.not_run', { parts: left.join(', ') }) : ''].join(' '));
+  }
+
   function describe(card, indexes, busy) {
+    describeFeature();
     const { index: made, fits } = indexes;
     gallery.replaceChildren(...(shown.galleries || []).map((g, i) => h('option', {
       value: i, selected: i === shown.gallery,

@@ -57,7 +57,12 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
   }
 
   function useVariant() {
-    if (state.analysis) for (const head of grid.heads) head.useVariant(state.analysis.settings.variant);
+    if (!state.analysis) return;
+    const { variant } = state.analysis.settings;
+    for (const head of grid.heads) head.useVariant(variant);
+    const chosen = config.variants.find(({ name }) => name === variant);
+    if (chosen) grid.showPanels(chosen.panels);
+    fit();
   }
 
   store.subscribe(['display', 'language', 'peeking'], () => { if (!node.hidden) update(); });

@@ -1,6 +1,6 @@
 // The named variants on the same image set and weights, each beside the one that is chosen.
 
-/** @import { Lens } from '../core/types.js' */
+/** @import { Lens, Range } from '../core/types.js' */
 import { variantSummary } from '../bar/header.js';
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
@@ -10,32 +10,36 @@ import { latestWins } from '../core/requester.js';
 import { miniMap, miniWidth } from '../grid/minimap.js';
 import { photoLook } from '../grid/paint.js';
 
-function picture(result, m, analysis, current, display) {
+// The kept patches, or the weights of a selector that drops none.
+const decision = ({ mask, weights }, table) => (weights ? { values: weights, range: /** @type {Range} */ ([0, 1]), table } : { mask });
+
+function picture(result, m, { analysis, display }, { current, table }) {
   const change = result.modalities[m];
   return h('div', {},
     miniMap(analysis.grid, miniWidth(analysis.grid, 72, 96), {
-      ...photoLook(analysis.modalities[m], display), mask: change.mask, entered: current ? null : change.entered, left: current ? null : change.left,
+      ...photoLook(analysis.modalities[m], display), ...decision(change, table),
+      entered: current ? null : change.entered, left: current ? null : change.left,
       caption: m.toUpperCase(), label: `${result.name}, ${m.toUpperCase()}`, data: { variant: result.name, modality: m },
     }),
     current ? null : h('p.lens-under', { 'data-jaccard': m },
       `+${change.entered.length} −${change.left.length} · J ${change.overlap.jaccard.toFixed(2)}`));
 }
 
-function pictures(result, current, { analysis, display }, i18n) {
+function pictures(result, { current, table }, state, i18n) {
   const differ = MODALITIES.some((m) => !result.modalities[m].missing && result.modalities[m].entered.length);
   const words = [i18n.t('variants.numbers', { kept: result.kept, tokens: result.tokens ?? '–' })];
   if (!current) {
     words.push(i18n.t('variants.cosine', { value: orDash(result.sdtps_cosine, 3) }), i18n.t(differ ? 'variants.differs' : 'variants.same'));
   }
   return [
-    h('div.lens-minis', {}, ...MODALITIES.map((m) => picture(result, m, analysis, current, display))),
+    h('div.lens-minis', {}, ...MODALITIES.map((m) => picture(result, m, state, { current, table }))),
     h('p.lens-under', { 'data-numbers': result.name }, words.join(' · ')),
   ];
 }
 
 /** @param {Lens} lens */
 export function makeVariantsView(lens) {
-  const { i18n, config, store, session } = lens;
+  const { i18n, config, store, session, tables } = lens;
   const { state } = store;
   const cards = h('div.lens-variant-cards');
   const node = h('div.lens-variants', {}, h('p.lens-intro', { 'data-t': 'variants.intro' }), cards);
@@ -57,7 +61,8 @@ export function makeVariantsView(lens) {
             type: 'button', 'data-use': result.name, 'data-t': 'variants.use', disabled: Boolean(result.lacking), onclick: use,
           })),
       h('p', {}, variantSummary(about, i18n)),
-      ...(result.lacking ? [h('p.lens-lacking', {}, i18n.sentence(result.lacking))] : pictures(result, current, state, i18n)));
+      ...(result.lacking ? [h('p.lens-lacking', {}, i18n.sentence(result.lacking))]
+        : pictures(result, { current, table: tables[state.display.colormap] }, state, i18n)));
   }
 
   function draw() {
