@@ -20,7 +20,7 @@ from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrac
 LABEL, GAP, EDGE = 0.17, 0.045, 0.02
 HEAD, BAR, BAR_NUMBERS, CAPTION, LINE, BANNER, STRIP = 0.27, 0.055, 0.105, 0.14, 0.11, 0.17, 0.17
 HEAD_SIZE, SYMBOL_SIZE, NUMBER_SIZE, LINE_SIZE = 7.5, 6.5, 5.5, 5.5
-STEPS = 64  # of a colour bar
+STEPS = 128  # of a colour bar
 GROUP_COLORS = {1: "#f2b701", 2: "#3aa7e0", 3: "#ffffff", 4: "#b07cc6"}  # own modality, another, both, filled up
 
 

@@ -28,6 +28,7 @@ const SHADE = 'rgb(13, 15, 19)';
 const BLACK = 'rgb(0, 0, 0)';
 const DIM_MOST = 0.35;
 const DIM_AGAINST = 0.5;
+const sizedLayers = /** @type {WeakMap<HTMLImageElement, HTMLCanvasElement>} */ (new WeakMap());
 const scratch = /** @type {{ canvas: HTMLCanvasElement | null }} */ ({ canvas: null });
 
 /**
@@ -108,6 +109,26 @@ function drawWhole(context, image) {
   context.drawImage(image, 0, 0, context.canvas.width, context.canvas.height);
 }
 
+/**
+ * A layer at the size of a canvas, kept for the next map. By way of twice the size: thin lines that a browser shrinks
+ * in one step to a little more than half come out ragged.
+ * @param {HTMLImageElement} layer
+ * @param {HTMLCanvasElement} target
+ */
+function sized(layer, { width, height }) {
+  const known = sizedLayers.get(layer);
+  if (known && known.width === width && known.height === height) return known;
+  const made = [2, 1].reduce((/** @type {HTMLImageElement | HTMLCanvasElement} */ from, times) => {
+    const canvas = document.createElement('canvas');
+    canvas.width = width * times;
+    canvas.height = height * times;
+    drawWhole(contextOf(canvas), from);
+    return canvas;
+  }, layer);
+  sizedLayers.set(layer, /** @type {HTMLCanvasElement} */ (made));
+  return made;
+}
+
 function paintPhoto(context, image) {
   if (image) {
     drawWhole(context, image);
@@ -178,7 +199,7 @@ function paintMap(context, look) {
   context.globalAlpha = 1;
   if (look.mask && look.blend) restorePhoto(context, look);
   if (look.mask) fillDropped(context, look, look.blend);
-  if (look.layer) drawWhole(context, look.layer);
+  if (look.layer) context.drawImage(sized(look.layer, canvas), 0, 0);
 }
 
 const GROUP_COLOURS = { 1: '#f2b701', 2: '#3aa7e0', 3: '#ffffff', 4: '#b07cc6' }; // own modality, another, both, filled up

@@ -73,7 +73,8 @@ function factTable(found, target, given, i18n) {
     const removal = found.removal[m][target] || found.removal[m].whole;
     return h('td', {}, value(found.facts[m], removal.retained));
   }));
-  const withChance = (value, share, key = 'faith.percentile') => (value === null ? '–' : `${value.toFixed(4)} (${i18n.t(key, { n: Math.round(share * 100) })})`);
+  const withChance = (value, share, key = 'faith.percentile') => (value === null ? '–'
+    : `${value.toFixed(4)} (${i18n.t(key, { n: Math.round(share * 100) })})`);
   return h('table.lens-facts', {}, headRow(given, h('th')), h('tbody', {},
     fact('kept_only', (f, r) => withChance(r.kept, r.kept_percentile)),
     fact('dropped_only', (f, r) => withChance(r.dropped, 1 - r.dropped_percentile, 'faith.percentile.lower')),
