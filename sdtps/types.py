@@ -212,6 +212,12 @@ class ModalityTrace:
         return len(self.keep)
 
     @property
+    def threshold(self) -> float | None:
+        """The score of the last patch that is kept; None where patches are not kept by their score alone."""
+        by_score = len(self.keep) and self.groups is None and not self.soft
+        return float(self.score[self.keep[-1]]) if by_score else None
+
+    @property
     def soft(self) -> bool:
         """Whether nothing is dropped and every patch has a weight instead."""
         return self.weights is not None

@@ -11,6 +11,7 @@ from sdtps.datasets import open_dataset
 from sdtps.export.batch import Item, ResultFolder, Task, items_of, run_local, write_summary
 from sdtps.export.batch.cluster import run_ray
 from sdtps.export.batch.work import Result
+from sdtps.export.rendering import Over
 from sdtps.images.read import Fit
 
 GPU_TOGETHER = 16
@@ -38,6 +39,7 @@ def add_command(commands: shared.Subparsers) -> None:
     parser.add_argument("--split", help="a split of the folder (default: its queries)")
     parser.add_argument("--limit", type=int, help="only the first so many triplets")
     shared.add_fit(parser)
+    shared.add_over(parser)
     parser.add_argument(
         "--together",
         type=int,
@@ -65,7 +67,8 @@ def run(options: argparse.Namespace) -> int:
     model = shared.load(options)
     settings = shared.settings_from(options, model.settings)
     together = options.together or (GPU_TOGETHER if model.device.type == "cuda" else 1)
-    task, folder = Task(settings, Fit(options.fit), together), ResultFolder(options.out)
+    over = Over.of(options.over, options.opacity)
+    task, folder = Task(settings, Fit(options.fit), together, over), ResultFolder(options.out)
     grid = model.net.backbone.grid
     folder.begin(task, model.weights, grid)
     with tqdm(total=len(items), unit="triplet", disable=None, mininterval=0.5) as bar:
@@ -92,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
             bar.close()
             print("\nStopped; what is written is complete. Run the same command to go on.", file=sys.stderr)
             return INTERRUPTED
-    facts = {"weights": f"{model.weights.name} ({model.weights.short_hash})", **settings.as_dict()}
+    facts = {"weights": f"{model.weights.name} ({model.weights.short_hash})", **settings.as_dict(), "over": over}
     notes = write_summary(folder, items, grid, facts)
     _report(options, items, failures, notes)
     return 3 if failures else 0

@@ -6,7 +6,7 @@ from pathlib import Path
 from sdtps.cli import options as shared
 from sdtps.export.figure import FORMATS, PRESETS, FigureOptions, Sheet, compare_figure, grid_figure
 from sdtps.export.figure.style import DPI, WORDS
-from sdtps.export.payload import COLOUR_MAPS
+from sdtps.export.rendering import COLOUR_MAPS
 from sdtps.panels import PANELS
 from sdtps.support.errors import InputError
 
@@ -43,7 +43,7 @@ def add_look(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--columns", help=f"from left to right, with commas: {','.join(PANELS)}")
     group.add_argument("--colormap", choices=[c for c in COLOUR_MAPS if c != "diverging"], default="viridis")
     group.add_argument("--scale", choices=("shared", "map"), default="shared", help="one colour bar per column or map")
-    group.add_argument("--opacity", type=float, default=FigureOptions.opacity, help="of heat maps over photographs")
+    shared.add_over(group)
     group.add_argument("--dropped", choices=("dim", "black"), default="dim")
     group.add_argument("--captions", action="store_true", help="print (a), (b), ... below the columns")
     group.add_argument("--no-provenance", action="store_true", help="leave out the line on weights and settings")
@@ -76,6 +76,7 @@ def look_from(options: argparse.Namespace) -> FigureOptions:
         width=width_from(options),
         colormap=options.colormap,
         scale=options.scale,
+        over=options.over,
         opacity=options.opacity,
         dropped=options.dropped,
         captions=options.captions,

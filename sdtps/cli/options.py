@@ -13,6 +13,7 @@ from sdtps.checkpoints.anonymise import hide, made_by
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.datasets import Dataset
 from sdtps.export.bundle import is_bundle, read_bundle
+from sdtps.export.rendering import OPACITY, OVER
 from sdtps.images.encode import Pixels
 from sdtps.images.read import Fit, read_triplet, read_wide
 from sdtps.models.reid import LoadedModel
@@ -139,6 +140,19 @@ def run_selectors(arguments: Sequence[str] | None) -> None:
 def add_fit(parser: Parser) -> None:
     """How pictures of another shape get the model's."""
     parser.add_argument("--fit", choices=[str(f) for f in Fit], default=str(Fit.STRETCH), help="how another shape fits")
+
+
+def add_over(parser: Any) -> None:
+    """What lies over a map."""
+    parser.add_argument(
+        "--over",
+        choices=OVER,
+        help="over a map: thin lines of the photograph (the default), a faint relief of it, or the map blended with "
+        "it, which changes the colours",
+    )
+    parser.add_argument(
+        "--opacity", type=float, help=f"of a blended map ({OPACITY:g}); without --over it means --over blend"
+    )
 
 
 def add_set(parser: Parser) -> None:

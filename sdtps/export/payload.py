@@ -8,37 +8,30 @@ their little-endian bytes, so a number on screen is the number of the analysis t
 import base64
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sdtps import panels
+from sdtps.export.rendering import COLOUR_MAPS, OPACITY, OVER, brightness, colour_table
+from sdtps.images.edges import layer_url, line_drawing, relief
 from sdtps.images.encode import Pixels, photo_url
+from sdtps.metrics.flatness import flat_maps
 from sdtps.models.reid import LoadedModel
 from sdtps.support.messages import as_note
-from sdtps.types import MODALITIES, Analysis, Modality, ModalityTrace, Payload, Settings, WeightsReport
+from sdtps.types import MODALITIES, Analysis, Grid, Modality, ModalityTrace, Payload, Settings, WeightsReport
 from sdtps.variants import VARIANTS, Score, get_variant
 from sdtps.web import static
 
 SCHEMA = 2
 NAMES_SHOWN = 5  # tensors that a report names
+JOINED = ("maps", "ranges", "flat")  # by panel: a part in each half
 MOST_NUMBERS = 64  # of a fusion that travel with every analysis
-COLOUR_MAPS = {"viridis": "viridis", "cividis": "cividis", "inferno": "inferno", "jet": "jet", "diverging": "RdBu_r"}
-
-
-@lru_cache
-def colour_table(name: str) -> Pixels:
-    """(256, 3) colours of a map in `COLOUR_MAPS`."""
-    from matplotlib import colormaps  # only here: importing this package must stay cheap
-
-    table: Pixels = colormaps[COLOUR_MAPS[name]](np.arange(256), bytes=True)[:, :3]
-    return table
 
 
 def still(analysis: Analysis, pixels: Mapping[str, Pixels | None]) -> Payload:
-    """What no slider changes: photographs, attention maps, predictor, grid, weights.
+    """What no slider changes: photographs and their lines, attention maps, predictor, grid, weights.
 
     Args:
         analysis: the numbers.
@@ -85,7 +78,7 @@ def merge(still_half: Payload, moving_half: Payload) -> Payload:
     modalities = {}
     for m, first in still_half["modalities"].items():
         second = moving_half["modalities"][m]
-        joined = {name: first[name] | second[name] for name in ("maps", "ranges")}
+        joined = {name: first[name] | second[name] for name in JOINED}
         modalities[m] = first | second | joined
     return still_half | moving_half | {"modalities": modalities}
 
@@ -168,6 +161,7 @@ def tables() -> Payload:
         "panels": [panel.as_dict() for panel in panels.PANELS.values()],
         "sliders": [slider.as_dict() for slider in panels.SLIDERS.values()],
         "variants": variant_cards(),
+        "over": {"choices": list(OVER), "opacity": OPACITY},
         "colour_tables": {name: pack_bytes(colour_table(name)) for name in COLOUR_MAPS},
     }
 
@@ -209,12 +203,23 @@ def pack_bytes(array: Pixels) -> str:
     return base64.b64encode(array.tobytes()).decode()
 
 
+def picture_card(pixels: Pixels | None, grid: Grid) -> Payload:
+    """A photograph, what of it is drawn over maps, and how bright its patches are."""
+    if pixels is None:
+        return {"photo": None, "layers": None, "brightness": None}
+    return {
+        "photo": photo_url(pixels),
+        "layers": {"lines": layer_url(line_drawing(pixels)), "relief": layer_url(relief(pixels))},
+        "brightness": pack(brightness(pixels, grid)),
+    }
+
+
 def _still_modality(analysis: Analysis, modality: Modality, pixels: Pixels | None) -> Payload:
     trace = analysis[modality]
     raw = {name: panel.raw(trace, modality) for name, panel in panels.PANELS.items() if panel.raw is not None}
     return {
         "missing": trace.missing,
-        "photo": None if pixels is None else photo_url(pixels),
+        **picture_card(pixels, analysis.grid),
         "others": [str(other) for other in modality.others],
         "raw": {name: pack(values) for name, values in raw.items()},
         "token_norm": pack(trace.token_norm),
@@ -224,8 +229,7 @@ def _still_modality(analysis: Analysis, modality: Modality, pixels: Pixels | Non
 
 def _moving_modality(analysis: Analysis, modality: Modality, matrix: bool) -> Payload:
     trace = analysis[modality]
-    by_score = len(trace.keep) and trace.groups is None and not trace.soft
-    cut = float(trace.score[trace.keep[-1]]) if by_score else None
+    cut = trace.threshold
     return {
         **_maps(analysis, modality, moving=True),
         "rank": pack(trace.rank),
@@ -241,12 +245,17 @@ def _moving_modality(analysis: Analysis, modality: Modality, matrix: bool) -> Pa
 
 
 def _maps(analysis: Analysis, modality: Modality, *, moving: bool) -> Payload:
-    """The maps that the variant has, and the range of each."""
+    """The maps that the variant has, the range of each, and whether it is flat."""
     there = panels.panels_of(analysis.settings.variant)
     found = panels.maps_of(analysis[modality], modality, moving=moving)
     maps = {name: values for name, values in found.items() if name in there}
     packed = {name: None if values is None else pack(values) for name, values in maps.items()}
-    return {"maps": packed, "ranges": panels.own_ranges(maps)}
+    flat = flat_maps(analysis[modality], modality, analysis.settings, moving=moving)
+    return {
+        "maps": packed,
+        "ranges": panels.own_ranges(maps),
+        "flat": {name: yes for name, yes in flat.items() if name in maps},
+    }
 
 
 def _matrix(trace: ModalityTrace) -> Payload | None:

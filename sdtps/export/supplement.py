@@ -111,6 +111,7 @@ def _tables(opened: OpenSet, analysis: Analysis, stops: Stops, progress: Progres
                     shares = PANELS[name].shares
                     arrays[name][(*at, i)] = np.rint(values * analysis.settings.draws) if shares else values
                     arrays[f"{name}.range"][(*at, i)] = shown["ranges"][name]
+                    arrays[f"{name}.flat"][(*at, i)] = shown["flat"][name]
                     arrays[f"{name}.shared"][at] = moving["ranges"][name]
         if progress is not None:
             progress(done + 1, total)
@@ -132,6 +133,7 @@ def _empty_arrays(analysis: Analysis, counts: Mapping[str, int]) -> dict[str, ND
             axes = tuple(counts[slider] for slider in panel.sliders)
             arrays[name] = np.zeros((*axes, *last), kind)
             arrays[f"{name}.range"] = np.zeros((*axes, len(MODALITIES), 2))
+            arrays[f"{name}.flat"] = np.zeros((*axes, len(MODALITIES), 1), np.uint8)
             arrays[f"{name}.shared"] = np.zeros((*axes, 2))
     return arrays
 

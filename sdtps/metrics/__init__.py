@@ -2,9 +2,9 @@
 
 Exact definitions stand in the docstrings of the modules: `foreground` (against a mask), `overlap` (sets against
 chance), `provenance` (one patch, one token), `compare` (B against A, variants side by side), `sweep` (one slider),
-`removal`, `stability` and `faithfulness` (does the selection hold on to the feature), `gradients` (what reaches the
-scores), `summary` (what an analysis alone says). What cannot be said, such as a margin when nothing is dropped, is NaN.
-Every result has `as_dict()`.
+`flatness` (maps without structure), `removal`, `stability` and `faithfulness` (does the selection hold on to the
+feature), `gradients` (what reaches the scores), `summary` (what an analysis alone says). What cannot be said, such as
+a margin when nothing is dropped, is NaN. Every result has `as_dict()`.
 """
 
 from sdtps.images.foreground import auc, best_precision, correlation, precision, recall

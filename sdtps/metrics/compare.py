@@ -13,7 +13,7 @@ from sdtps.pipeline import OpenSet
 from sdtps.support.errors import SettingsError
 from sdtps.support.messages import Message
 from sdtps.types import MODALITIES, Analysis, FloatArray, IntArray, Modality, ModalityTrace, Settings
-from sdtps.variants import VARIANTS
+from sdtps.variants import VARIANTS, Score, get_variant
 
 NAN = float("nan")
 
@@ -27,6 +27,7 @@ class ModalityChange:
         left: patches that A keeps and B does not, in A's score order.
         overlap: of the two kept sets.
         differences: map name → (N,) B minus A; a map that one of them lacks is left out.
+        climbed: (N,) places that a patch rose in the score order from A to B; below 0 where it fell.
         pooled_cosine: cosine of the two pooled vectors; NaN when their lengths differ or one is zero.
     """
 
@@ -34,6 +35,7 @@ class ModalityChange:
     left: IntArray
     overlap: Overlap
     differences: Mapping[str, FloatArray]
+    climbed: IntArray
     pooled_cosine: float
 
 
@@ -44,12 +46,15 @@ class Comparison:
     Attributes:
         modalities: per modality; empty when the grids differ, since patches then have no counterpart.
         same_grid: whether patches can be compared one by one.
+        same_scale: whether the scores of A and B have the same bounds; where not, their difference is mostly that of
+            the bounds, and the change of ranks says more.
         feature_cosine: cosine of the two test features: how much of A's feature B retains.
         sdtps_cosine: the same for the selector's own part, the three pooled vectors. Both NaN when lengths differ.
     """
 
     modalities: Mapping[str, ModalityChange]
     same_grid: bool
+    same_scale: bool
     feature_cosine: float
     sdtps_cosine: float
 
@@ -88,7 +93,7 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
     same = a.grid == b.grid
     changes = {str(m): _change(a[m], b[m], m, a.grid.patches) for m in MODALITIES} if same else {}
     half = [np.concatenate([x[m].pooled for m in MODALITIES]) for x in (a, b)]
-    return Comparison(changes, same, cosine(a.feature, b.feature), cosine(*half))
+    return Comparison(changes, same, _scale(a) == _scale(b), cosine(a.feature, b.feature), cosine(*half))
 
 
 def across_variants(opened: OpenSet, settings: Settings) -> list[VariantResult]:
@@ -114,6 +119,14 @@ def cosine(a: NDArray[np.floating], b: NDArray[np.floating]) -> float:
     return float(np.clip(x @ y / lengths, -1.0, 1.0)) if lengths else NAN
 
 
+def _scale(analysis: Analysis) -> tuple[Any, ...]:
+    """What bounds the score: the selector, its sum, the mixture where it has one, whether there is a predictor."""
+    variant = get_variant(analysis.settings.variant)
+    mixed = variant.selector == "sdtps" and variant.score is Score.FUSED
+    beta = analysis.settings.beta if mixed else None
+    return variant.selector, variant.score, beta, analysis[MODALITIES[0]].predictor is not None
+
+
 def _change(a: ModalityTrace, b: ModalityTrace, modality: Modality, patches: int) -> ModalityChange:
     before, after = maps_of(a, modality), maps_of(b, modality)
     pairs = ((name, before[name], after[name]) for name in before)
@@ -122,5 +135,6 @@ def _change(a: ModalityTrace, b: ModalityTrace, modality: Modality, patches: int
         left=a.keep[~np.isin(a.keep, b.keep)],
         overlap=overlap(a.keep, b.keep, patches),
         differences={name: y - x for name, x, y in pairs if x is not None and y is not None},
+        climbed=a.rank - b.rank,
         pooled_cosine=cosine(a.pooled, b.pooled),
     )

@@ -14,7 +14,7 @@ from sdtps.algorithm.trace import Evidence
 from sdtps.images.foreground import precision, recall
 from sdtps.metrics.overlap import Overlap, cross_modal_overlap
 from sdtps.metrics.provenance import cut_margins, effective_number, norm_outliers
-from sdtps.metrics.removal import Removal, measure_removal, random_orders, set_sizes
+from sdtps.metrics.removal import Removal, centre_order, measure_removal, random_orders, set_sizes
 from sdtps.metrics.stability import Stability, disturbances, measure_stability
 from sdtps.pipeline import OpenSet
 from sdtps.support.progress import Progress
@@ -127,13 +127,13 @@ def measure_faithfulness(
     selector = opened.model.net.selector(get_variant(settings.variant))
     n, kept = analysis.grid.patches, {m: analysis[m].kept for m in given}
     steps = _Steps(progress, sum(len(set_sizes(n, k, n - k)) for k in kept.values()) + len(disturbances()))
-    randoms = random_orders(n, orders, seed)
+    randoms, centre = random_orders(n, orders, seed), centre_order(analysis.grid)
     removal = {}
     for m in given:
         order = np.concatenate([analysis[m].keep, analysis[m].drop])
         share = partial(pooled, selector, evidence, str(m), settings)
         with one_thread(), torch.inference_mode():
-            removal[str(m)] = measure_removal(share, order, kept[m], randoms, person, steps)
+            removal[str(m)] = measure_removal(share, order, kept[m], randoms, person, steps, centre=centre)
     return Faithfulness(
         settings,
         orders,

@@ -71,11 +71,12 @@ def judge(
 
 
 def table(reports: dict[str, Faithfulness], weights: WeightsReport, settings: Settings, orders: int) -> str:
-    """The reports in Markdown: one row per triplet and modality, and how often each area leaves the band of chance."""
+    """The reports in Markdown: one row per triplet and modality, and how often the selection beats each baseline."""
     lines = [
         f"Weights {weights.short_hash}, variant {settings.variant}, sparse ratio {settings.sparse_ratio:g}, aggregation"
-        f" ratio {settings.aggr_ratio:g}, beta {settings.beta:g}, {orders} random orders. Areas, with the middle 95 %"
-        " of random orders in brackets; bold where the selection beats them.",
+        f" ratio {settings.aggr_ratio:g}, beta {settings.beta:g}, {orders} random orders. How much better the area is"
+        " than that of a random order (above 0 is good), with the middle 95 % over the random orders in brackets; bold"
+        " where the whole interval is above 0. After the slash: how much better than the centre prior.",
         "",
         "| triplet | | insertion, whole | insertion, person | deletion, whole | deletion, person | kept only | "
         "dropped only | precision |",
@@ -85,27 +86,32 @@ def table(reports: dict[str, Faithfulness], weights: WeightsReport, settings: Se
         for m, targets in report.removal.items():
             whole, person = targets["whole"], targets.get("person")
             cells = [
-                _cell(whole.insertion, whole.insertion.above),
-                "" if person is None else _cell(person.insertion, person.insertion.above),
-                _cell(whole.deletion, whole.deletion.below),
-                "" if person is None else _cell(person.deletion, person.deletion.below),
+                _cell(whole.insertion),
+                "" if person is None else _cell(person.insertion),
+                _cell(whole.deletion),
+                "" if person is None else _cell(person.deletion),
                 f"{whole.retained.kept:.3f}",
                 f"{whole.retained.dropped:.3f}",
                 "" if np.isnan(report.facts[m].precision) else f"{report.facts[m].precision:.3f}",
             ]
             lines.append(f"| {name} | {m.upper()} | " + " | ".join(cells) + " |")
-    lines += ["", "| beats chance | pairs |", "|---|---|"]
+    lines += ["", "| | beats chance | beats the centre prior |", "|---|---|---|"]
     for target in ("whole", "person"):
         found = [row[target] for r in reports.values() for row in r.removal.values() if target in row]
         if found:
-            lines.append(f"| insertion above the band, {target} | {_share(r.insertion.above for r in found)} |")
-            lines.append(f"| deletion below the band, {target} | {_share(r.deletion.below for r in found)} |")
+            lines += [_verdicts(kind, target, [getattr(r, kind) for r in found]) for kind in ("insertion", "deletion")]
     return "\n".join(lines)
 
 
-def _cell(curve: Curve, wins: bool) -> str:
-    area = f"**{curve.area:.3f}**" if wins else f"{curve.area:.3f}"
-    return f"{area} [{curve.area_low:.3f}, {curve.area_high:.3f}]"
+def _cell(curve: Curve) -> str:
+    d = curve.digits
+    lead = f"**{curve.lead:+.{d}f}**" if curve.beats_chance else f"{curve.lead:+.{d}f}"
+    return f"{lead} [{curve.lead_low:+.{d}f}, {curve.lead_high:+.{d}f}] / {curve.centre_lead:+.{d}f}"
+
+
+def _verdicts(kind: str, target: str, curves: Sequence[Curve]) -> str:
+    chance, centre = _share(c.beats_chance for c in curves), _share(c.beats_centre for c in curves)
+    return f"| {kind}, {target} | {chance} | {centre} |"
 
 
 def _share(wins: Iterable[bool]) -> str:

@@ -16,6 +16,7 @@ from sdtps.types import MODALITIES, BoolArray, IntArray, Settings
 from sdtps.variants import get_variant
 
 Values = NDArray[np.float64]
+STILL = 1e-6  # below that a curve does not move
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,31 @@ class Sweep:
     precision: dict[str, Values]
     masks: dict[str, BoolArray]
 
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The curves that say something about the picture.
+
+        The Jaccard index of nested sets is arithmetic (it is the ratio of their sizes, as against the sparse ratio
+        alone), and what the slider does not move is no curve.
+        """
+        curves = []
+        if not all(self._follows_from_sizes(m) for m in self.jaccard):
+            curves.append("jaccard")
+        if self.precision and any((mask != mask[0]).any() for mask in self.masks.values()):
+            curves.append("precision")
+        if any(np.nanmax(values) - np.nanmin(values) > STILL for values in self.cosine.values()):
+            curves.append("cosine")
+        return tuple(curves)
+
+    def _follows_from_sizes(self, modality: str) -> bool:
+        sizes = self.masks[modality].sum(1)
+        now = sizes[int(np.argmin(np.abs(self.values - self.now)))]
+        ratio = np.minimum(sizes, now) / np.maximum(sizes, now)
+        return bool(np.allclose(self.jaccard[modality], ratio, atol=STILL))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values and arrays."""
-        return asdict(self)
+        return asdict(self) | {"telling": self.telling}
 
 
 def sweep(

@@ -12,7 +12,7 @@ from PIL import Image
 
 import sdtps
 from sdtps.checkpoints.load import random_model
-from sdtps.export import payload
+from sdtps.export import payload, rendering
 from sdtps.images.encode import photo_url
 from sdtps.images.read import prepare, read_triplet
 from sdtps.models.reid import ModelConfig
@@ -122,12 +122,12 @@ def test_notes_keep_code_and_values() -> None:
 
 
 def test_colour_tables() -> None:
-    for name in payload.COLOUR_MAPS:
-        table = payload.colour_table(name)
+    for name in rendering.COLOUR_MAPS:
+        table = rendering.colour_table(name)
         assert table.shape == (256, 3)
         assert table.dtype == np.uint8
-    assert tuple(payload.colour_table("viridis")[0]) == (68, 1, 84)
-    middle = payload.colour_table("diverging")[127].astype(int)
+    assert tuple(rendering.colour_table("viridis")[0]) == (68, 1, 84)
+    middle = rendering.colour_table("diverging")[127].astype(int)
     assert middle.min() > 230, "zero looks like nothing on the diverging map"
 
 

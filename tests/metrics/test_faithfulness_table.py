@@ -20,14 +20,14 @@ def test_table_of_the_examples(weights, capsys):
     rows = [line for line in out.splitlines() if line.startswith("| day |")]
     assert [row.split("|")[2].strip() for row in rows] == ["RGB", "NIR", "TIR"]
     assert all(row.count("|") == 10 for row in rows)
-    assert "insertion above the band, person" in out
+    assert "| insertion, person |" in out
     assert "of 30 (" in out
 
 
 def test_table_of_a_folder(weights, tmp_path, capsys):
     write_rgbnt201(tmp_path, ids=1, views=2, seed=0, split="test", workers=1)
     assert main(["faithfulness", str(tmp_path), "--weights", weights, "--orders", "3", "--limit", "1"]) == 0
-    assert "insertion above the band, whole | " in (out := capsys.readouterr().out)
+    assert "| insertion, whole | " in (out := capsys.readouterr().out)
     assert "of 3 (" in out
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ class ResultFolder:
             "settings": task.settings.as_dict(),
             "fit": str(task.fit),
             "together": task.together,
+            "over": asdict(task.over),
             "grid": {"rows": grid.rows, "cols": grid.cols},
             "weights": serialise.weights_facts(weights),
             "versions": versions(),
@@ -91,5 +93,6 @@ class ResultFolder:
 
 
 def _comparable(manifest: dict[str, Any]) -> tuple[Any, ...]:
+    """What two parts of one batch have in common; the look is no number, so a folder may go on with another one."""
     weights = manifest.get("weights") or {}
     return (*(manifest.get(k) for k in ("schema", "settings", "fit", "together", "grid")), weights.get("sha256"))

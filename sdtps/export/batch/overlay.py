@@ -1,55 +1,45 @@
-"""One triplet as a strip: per modality the photograph, the score over it, and what is kept or how it is weighed."""
+"""One triplet as a strip: per modality the photograph, its score map, and what is kept or how it is weighed."""
 
 from collections.abc import Mapping
 
 import numpy as np
-from PIL import Image
 
-from sdtps.export.figure.cells import DIM, DIM_ALPHA, colours_of
-from sdtps.export.payload import colour_table
+from sdtps.export.rendering import Over, colour_table, colours_of, dim, painted
 from sdtps.images.decode import FILL
 from sdtps.images.encode import Pixels
-from sdtps.types import Analysis, BoolArray, Grid
+from sdtps.metrics.flatness import flat_maps
+from sdtps.types import Analysis
 
-OPACITY = 0.65
+STRIPE, STRIPES = 40, 10  # grey levels and pixels of the hatching
 
 
-def overlay(analysis: Analysis, pixels: Mapping[str, Pixels | None], colormap: str = "viridis") -> Pixels:
-    """(H, 9W, 3) pixels."""
+def overlay(
+    analysis: Analysis, pixels: Mapping[str, Pixels | None], colormap: str = "viridis", over: Over | None = None
+) -> Pixels:
+    """(H, 9W, 3) pixels; a missing modality is hatched, since nothing was seen there."""
+    over = over or Over()
     shape = next(p.shape for p in pixels.values() if p is not None)
     table = colour_table(colormap)
     tiles: list[Pixels] = []
     for m, trace in analysis.traces.items():
-        given = pixels[m]
-        photo = np.full(shape, FILL, np.uint8) if given is None else given
+        photo = pixels[m]
+        if photo is None:
+            tiles += [hatched(shape)] * 3
+            continue
+        flat = flat_maps(trace, m, analysis.settings, moving=True)["score"]
         limits = float(trace.score.min()), float(trace.score.max())
-        colours = (colours_of(trace.score, limits, table) * 255).round().astype(np.uint8)
-        score = blend(photo, spread(colours, analysis.grid, shape), OPACITY)
-        dim = np.broadcast_to(np.array([int(DIM[i : i + 2], 16) for i in (1, 3, 5)], np.uint8), shape)
-        if trace.weights is not None:
-            weights = colours_of(trace.weights, (0.0, 1.0), table)
-            kept = blend(photo, spread((weights * 255).round().astype(np.uint8), analysis.grid, shape), OPACITY)
+        colours = colours_of(trace.score, limits, table, flat=flat)
+        tiles += [photo, painted(photo, colours, analysis.grid, over)]
+        if trace.weights is None:
+            tiles.append(dim(photo, trace.mask, analysis.grid))
         else:
-            mask = spread_mask(trace.mask, analysis.grid, shape)[..., None]
-            kept = np.where(mask, photo, blend(photo, dim, DIM_ALPHA))
-        tiles += [photo, score, kept]
+            tiles.append(painted(photo, colours_of(trace.weights, (0.0, 1.0), table), analysis.grid, over))
     return np.concatenate(tiles, axis=1)
 
 
-def blend(below: Pixels, above: Pixels, opacity: float) -> Pixels:
-    """`above` over `below`, in whole numbers."""
-    share = round(opacity * 256)
-    mixed: Pixels = ((below.astype(np.uint16) * (256 - share) + above.astype(np.uint16) * share) >> 8).astype(np.uint8)
-    return mixed
-
-
-def spread(colours: Pixels, grid: Grid, shape: tuple[int, ...]) -> Pixels:
-    """(N, 3) colours as squares of the picture's size."""
-    small = Image.fromarray(colours.reshape(grid.rows, grid.cols, 3))
-    return np.asarray(small.resize((shape[1], shape[0]), Image.Resampling.NEAREST))
-
-
-def spread_mask(mask: BoolArray, grid: Grid, shape: tuple[int, ...]) -> BoolArray:
-    """(N,) mask as squares of the picture's size."""
-    small = Image.fromarray(mask.reshape(grid.rows, grid.cols).astype(np.uint8) * 255)
-    return np.asarray(small.resize((shape[1], shape[0]), Image.Resampling.NEAREST)) > 0
+def hatched(shape: tuple[int, ...]) -> Pixels:
+    """(H, W, 3) grey with slanted stripes."""
+    down, right = np.indices(shape[:2])
+    stripes = ((down + right) // STRIPES) % 2
+    grey = np.array(FILL, np.int64) + STRIPE * stripes[..., None]
+    return grey.astype(np.uint8)

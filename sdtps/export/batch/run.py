@@ -40,7 +40,7 @@ def run_local(
     failures: list[Result] = []
 
     def write(found: Any) -> list[Result]:
-        results = work.pack(found)
+        results = work.pack(found, task)
         folder.store(results)
         return results
 

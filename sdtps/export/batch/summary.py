@@ -11,11 +11,10 @@ from urllib.parse import quote
 
 import numpy as np
 
-from sdtps.export import payload, serialise
+from sdtps.export import serialise
 from sdtps.export.batch.folder import ResultFolder
-from sdtps.export.batch.overlay import spread
 from sdtps.export.batch.work import Item, Row
-from sdtps.export.figure.cells import colours_of
+from sdtps.export.rendering import colour_table, colours_of, spread
 from sdtps.images.encode import photo_url
 from sdtps.types import MODALITIES, FloatArray, Grid
 
@@ -30,7 +29,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 td, th { padding: 2px 12px 2px 0; text-align: left; }
 .sheet { display: grid; grid-template-columns: repeat(auto-fill, minmax(340px, 1fr)); gap: 12px; }
 .sheet img { display: block; width: 100%; height: auto; } figcaption { font-size: 12px; overflow-wrap: anywhere; }
-.bar, .ends { width: 96px; } .bar { height: 6px; margin-top: 4px; }
+.bar, .ends { width: 96px; } .bar { height: 8px; margin-top: 4px; }
 .ends { display: flex; justify-content: space-between; font-size: 11px; }
 .both { display: flex; flex-wrap: wrap; gap: 0 64px; } th { font-weight: 400; }
 .failed { color: #b3261e; }
@@ -125,11 +124,11 @@ def _sheet(rows: Sequence[Row], frequency: Mapping[str, FloatArray], grid: Grid,
 
 
 def _map(name: str, values: FloatArray, grid: Grid) -> str:
-    table = payload.colour_table("viridis")
-    colours = (colours_of(values, (0.0, 1.0), table) * 255).round().astype(np.uint8)
+    table = colour_table("viridis")
+    colours = colours_of(values, (0.0, 1.0), table)
     size = MAP_SIZE if grid.rows >= grid.cols else MAP_SIZE[::-1]
     url = photo_url(spread(colours, grid, (*size, 3)))
-    stops = ",".join(f"rgb({','.join(map(str, table[i]))})" for i in range(0, 256, 51))
+    stops = ",".join(f"rgb({','.join(map(str, table[i]))})" for i in range(0, 256, 5))
     bar = f"<div class='bar' style='background:linear-gradient(to right,{stops})'></div>"
     ends = "<div class='ends'><span>0</span><span>1</span></div>"
     return f"<figure><figcaption>{name.upper()}</figcaption><img src='{url}' alt='{name}'>{bar}{ends}</figure>"

@@ -15,6 +15,7 @@ from PIL import Image
 from sdtps.datasets import Record
 from sdtps.export import serialise
 from sdtps.export.batch.overlay import overlay
+from sdtps.export.rendering import Over
 from sdtps.images.masks import people_patches
 from sdtps.images.read import Fit
 from sdtps.metrics.overlap import chance_jaccard, overlap
@@ -25,6 +26,7 @@ from sdtps.types import Analysis, BoolArray, Settings
 
 QUALITY = 90
 LONGEST_NAME = 200  # bytes
+DEFAULT_OVER = Over()
 Row = dict[str, Any]
 
 
@@ -44,11 +46,13 @@ class Task:
         settings: ratios, beta, tau, variant.
         fit: how pictures of another shape get the model's.
         together: triplets per forward pass. 1 gives the bits of a single analysis; more is for GPUs.
+        over: what lies over the score maps of the contact sheet.
     """
 
     settings: Settings
     fit: Fit = Fit.STRETCH
     together: int = 1
+    over: Over = DEFAULT_OVER
 
 
 @dataclass(frozen=True)
@@ -112,14 +116,14 @@ def compute(model: LoadedModel, loaded: Sequence[Loaded], task: Task) -> list[tu
     return [(one, next(encoded).analyse(task.settings) if one.opened else None) for one in loaded]
 
 
-def pack(found: Sequence[tuple[Loaded, Analysis | None]]) -> list[Result]:
+def pack(found: Sequence[tuple[Loaded, Analysis | None]], task: Task) -> list[Result]:
     """The files of each triplet as bytes."""
-    return [_failed(one) if analysis is None else _packed(one, analysis) for one, analysis in found]
+    return [_failed(one) if analysis is None else _packed(one, analysis, task) for one, analysis in found]
 
 
 def process(model: LoadedModel, items: Sequence[Item], task: Task) -> list[Result]:
     """All three steps, one after the other."""
-    return pack(compute(model, load(model, items, task), task))
+    return pack(compute(model, load(model, items, task), task), task)
 
 
 def row_path(name: str) -> str:
@@ -127,11 +131,11 @@ def row_path(name: str) -> str:
     return f"rows/{name}.json"
 
 
-def _packed(one: Loaded, analysis: Analysis) -> Result:
+def _packed(one: Loaded, analysis: Analysis, task: Task) -> Result:
     assert one.opened is not None
     name = one.item.name
     stream = io.BytesIO()
-    picture = overlay(analysis, one.opened.prepared.pixels)
+    picture = overlay(analysis, one.opened.prepared.pixels, over=task.over)
     Image.fromarray(picture).save(stream, "JPEG", quality=QUALITY, subsampling=0)
     files = {
         f"maps/{name}.npz": serialise.pack_npz(serialise.arrays_of(analysis)),

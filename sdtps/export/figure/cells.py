@@ -1,4 +1,4 @@
-"""One picture of a figure: photograph, heat map, kept patches, outline. Everything but the photograph is vector."""
+"""A picture of a figure: photograph, heat map, kept patches, outline. Vector, but for photographs and their lines."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,33 +11,31 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from sdtps.export.figure.style import FRAME, FigureOptions
-from sdtps.export.payload import colour_table
+from sdtps.export.rendering import SHADE, brightness, colour_table, colours_of, dimmed_to
+from sdtps.images.edges import Layer
 from sdtps.images.encode import Pixels
 from sdtps.types import BoolArray, FloatArray, Grid
 
-DIM, DIM_ALPHA = "#5c6675", 0.82  # as on the page
+HATCH: dict[str, Any] = {"facecolor": "#c9c9c9", "edgecolor": "#f2f2f2", "linewidth": 0, "hatch": "////"}
+MARK: dict[str, Any] = {"facecolor": "none", "edgecolor": (1, 1, 1, 0.55), "linewidth": 0, "hatch": "////", "zorder": 3}
 SEAM = 0.25  # points that a square reaches below its neighbours, so that no viewer shows a seam between them
 LINE = 0.7  # points
-
-
-def colours_of(values: FloatArray, limits: Sequence[float], table: Pixels) -> NDArray[np.float64]:
-    """(N, 3) colours in 0..1, by the same rule as on the page."""
-    low, high = limits
-    place = np.zeros(len(values)) if high <= low else (np.asarray(values, np.float64) - low) / (high - low)
-    # Half up, as JavaScript rounds: the page and the figure pick the same entry.
-    return table[np.clip(np.floor(place * 255 + 0.5), 0, 255).astype(int)] / 255
 
 
 def photo(axes: Axes, pixels: Pixels | None, grid: Grid, alpha: float = 1.0, order: int = 0) -> None:
     """The photograph over the whole cell, or the hatched grey of a missing modality."""
     fit(axes, grid)
     if pixels is not None:
-        extent = (0, grid.cols, grid.rows, 0)
-        axes.imshow(pixels, extent=extent, interpolation="bilinear", aspect="auto", alpha=alpha, zorder=order)
+        picture(axes, pixels, grid, order, alpha)
     elif alpha == 1:
-        look: dict[str, Any] = {"facecolor": "#c9c9c9", "edgecolor": "#f2f2f2", "linewidth": 0, "hatch": "////"}
-        axes.add_patch(Rectangle((0, 0), grid.cols, grid.rows, **look))
+        axes.add_patch(Rectangle((0, 0), grid.cols, grid.rows, **HATCH))
     fit(axes, grid)
+
+
+def picture(axes: Axes, pixels: NDArray[np.uint8], grid: Grid, order: int, alpha: float = 1.0) -> None:
+    """Pixels over the whole cell."""
+    extent = (0, grid.cols, grid.rows, 0)
+    axes.imshow(pixels, extent=extent, interpolation="bilinear", aspect="auto", alpha=alpha, zorder=order)
 
 
 def heat(
@@ -48,23 +46,43 @@ def heat(
     look: FigureOptions,
     grid: Grid,
     mask: BoolArray | None = None,
+    *,
+    flat: bool = False,
 ) -> None:
-    """A heat map over the photograph, where the mask is True.
+    """A heat map in the colours of its bar, where the mask is True, and over it what the options name.
 
-    Squares lie under a photograph of 1 - opacity: the same mix as squares over it, but opaque squares may overlap.
+    Blended, squares lie under a photograph of 1 - opacity: the same mix as squares over it, but opaque squares may
+    overlap.
     """
-    photo(axes, pixels, grid)
+    over = look.rendering
+    if over.blended:
+        photo(axes, pixels, grid)
+    elif mask is not None:
+        axes.add_patch(Rectangle((0, 0), grid.cols, grid.rows, linewidth=0, facecolor=shade(look.dropped), zorder=0))
     shown = np.arange(grid.patches) if mask is None else np.flatnonzero(mask)
     rows, cols = np.divmod(shown, grid.cols)
-    colours = colours_of(values[shown], limits, colour_table(look.colormap))
+    colours = colours_of(values[shown], limits, colour_table(look.colormap), flat=flat) / 255
     add_squares(axes, cols, rows, cols + 1, rows + 1, colours)
     if mask is not None and len(shown):
         axes.collections[-1].set_clip_path(outline(mask, grid), axes.transData)
-    if pixels is not None and look.opacity < 1 and len(shown):
-        photo(axes, pixels, grid, 1 - look.opacity, order=2)
+    layer = None if pixels is None else over.layer(pixels)
+    if layer is not None:
+        picture(axes, rgba(layer), grid, order=2)
+    elif pixels is not None and over.opacity < 1 and len(shown):
+        photo(axes, pixels, grid, 1 - over.opacity, order=2)
         if mask is not None:
             axes.images[-1].set_clip_path(outline(mask, grid), axes.transData)
     fit(axes, grid)
+
+
+def rgba(layer: Layer) -> NDArray[np.uint8]:
+    """(H, W, 2) grey and alpha as (H, W, 4)."""
+    return np.concatenate([layer[..., :1]] * 3 + [layer[..., 1:]], axis=-1)
+
+
+def shade(how: str) -> Any:
+    """The colour of dropped patches on a map."""
+    return "black" if how == "black" else tuple(part / 255 for part in SHADE)
 
 
 def add_squares(axes: Axes, left: Any, top: Any, right: Any, bottom: Any, colours: NDArray[np.float64]) -> None:
@@ -74,11 +92,21 @@ def add_squares(axes: Axes, left: Any, top: Any, right: Any, bottom: Any, colour
     axes.add_collection(PolyCollection(list(corners), facecolors=colours, zorder=1, **look))
 
 
-def dropped(axes: Axes, mask: BoolArray, grid: Grid, how: str) -> None:
-    """Dim or blacken what was dropped, and draw the line between kept and dropped."""
-    black = how == "black"
-    region(axes, ~mask, grid, facecolor="black" if black else DIM, alpha=1 if black else DIM_ALPHA)
+def dropped(axes: Axes, mask: BoolArray, grid: Grid, how: str, pixels: Pixels | None) -> None:
+    """Darken or blacken what was dropped, and draw the line between kept and dropped."""
+    left = 0.0 if how == "black" or pixels is None else dimmed_to(mask, brightness(pixels, grid))
+    region(axes, ~mask, grid, facecolor="black", alpha=1 - left)
+    contour(axes, mask, grid)
+
+
+def contour(axes: Axes, mask: BoolArray, grid: Grid) -> None:
+    """The line between kept and dropped."""
     region(axes, mask, grid, facecolor="none", edgecolor="white", linewidth=LINE)
+
+
+def hatch(axes: Axes, grid: Grid) -> None:
+    """Slanted lines over a map that compares with a picture that was not there."""
+    axes.add_patch(Rectangle((0, 0), grid.cols, grid.rows, **MARK))
 
 
 def region(axes: Axes, mask: BoolArray, grid: Grid, **look: Any) -> None:

@@ -67,9 +67,9 @@ def compare_figure(
             axes = sheet.axes(left, y, width, height)
             cells.photo(axes, pixels[m], grid)
             if name in ("a", "b"):
-                cells.dropped(axes, kept_a if name == "a" else kept_b, grid, options.dropped)
+                cells.dropped(axes, kept_a if name == "a" else kept_b, grid, options.dropped, pixels[m])
             elif name == "change":
-                _change(axes, kept_a, kept_b, a, options.dropped)
+                _change(axes, kept_a, kept_b, a, options.dropped, pixels[m])
             cells.frame(axes, grid)
             middle = left + width / 2
             if i < aside or aside > 1:
@@ -90,9 +90,9 @@ def compare_figure(
     return sheet
 
 
-def _change(axes: Axes, a: BoolArray, b: BoolArray, analysis: Analysis, how: str) -> None:
+def _change(axes: Axes, a: BoolArray, b: BoolArray, analysis: Analysis, how: str, pixels: Pixels | None) -> None:
     """Both kept: as it is; neither: dropped; the rest in two colours."""
-    cells.dropped(axes, a | b, analysis.grid, how)
+    cells.dropped(axes, a | b, analysis.grid, how, pixels)
     for mask, color in ((b & ~a, ENTERED), (a & ~b, LEFT)):
         cells.region(axes, mask, analysis.grid, facecolor=color, alpha=0.75)
         cells.region(axes, mask, analysis.grid, facecolor="none", edgecolor="white", linewidth=0.5)

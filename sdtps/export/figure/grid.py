@@ -1,6 +1,6 @@
 """The main layout: rows RGB, NIR, TIR; chosen columns; one numbered colour bar per column or per picture."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,16 +10,17 @@ from sdtps import panels
 from sdtps.export.figure import cells
 from sdtps.export.figure.sheet import Sheet
 from sdtps.export.figure.style import GREY, INK, WARNING_FILL, WARNING_INK, WARNING_LINE, FigureOptions, short
-from sdtps.export.payload import colour_table
+from sdtps.export.rendering import colour_table
 from sdtps.images.encode import Pixels
+from sdtps.metrics.flatness import flat_maps
 from sdtps.panels import HEAT_PANELS, PANELS, Kind, Panel, maps_of, settings_line
-from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, WeightsReport
+from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, WeightsReport
 
 # Inches.
 LABEL, GAP, EDGE = 0.17, 0.045, 0.02
-HEAD, BAR, BAR_NUMBERS, CAPTION, LINE, BANNER = 0.27, 0.045, 0.105, 0.14, 0.11, 0.17
+HEAD, BAR, BAR_NUMBERS, CAPTION, LINE, BANNER, STRIP = 0.27, 0.055, 0.105, 0.14, 0.11, 0.17, 0.17
 HEAD_SIZE, SYMBOL_SIZE, NUMBER_SIZE, LINE_SIZE = 7.5, 6.5, 5.5, 5.5
-STEPS = 64  # of a colour bar
+STEPS = 128  # of a colour bar
 GROUP_COLORS = {1: "#f2b701", 2: "#3aa7e0", 3: "#ffffff", 4: "#b07cc6"}  # own modality, another, both, filled up
 
 
@@ -29,36 +30,39 @@ class Layout:
 
     Attributes:
         cell: width and height of a picture.
-        top: upper edge of the first row.
-        pitch: from one row to the next.
+        tops: upper edge of each row.
+        bottom: lower edge of the last row of pictures.
         height: of the sheet.
     """
 
     cell: tuple[float, float]
-    top: float
-    pitch: float
+    tops: tuple[float, ...]
+    bottom: float
     height: float
 
     def place(self, row: int, col: int) -> tuple[float, float]:
         """Upper left corner of a picture."""
-        return EDGE + LABEL + col * (self.cell[0] + GAP), self.top + row * self.pitch
-
-    @property
-    def bottom(self) -> float:
-        """Lower edge of the last row of pictures."""
-        return self.top + (len(MODALITIES) - 1) * self.pitch + self.cell[1]
+        return EDGE + LABEL + col * (self.cell[0] + GAP), self.tops[row]
 
 
-def layout_of(options: FigureOptions, count: int, aspect: float, banner: bool, bars: bool) -> Layout:
-    """So many columns of cells that fill the width."""
+def layout_of(
+    options: FigureOptions, columns: Sequence[str], aspect: float, banner: bool, missing: Sequence[bool]
+) -> Layout:
+    """Cells that fill the width; the row of a missing modality is a strip."""
+    count, bars = len(columns), any(c in HEAT_PANELS for c in columns)
     width = (options.inches - 2 * EDGE - LABEL - (count - 1) * GAP) / count
     height = width * aspect
     per_map = bars and options.scale == "map"
-    pitch = height + GAP + (BAR + BAR_NUMBERS + 0.02 if per_map else 0)
-    top = EDGE + HEAD + (BANNER if banner else 0)
+    own_bar = BAR + BAR_NUMBERS + 0.02 if per_map else 0
+    y = EDGE + HEAD + (BANNER if banner else 0)
+    tops, bottom = [], y
+    for gone in missing:
+        tops.append(y)
+        bottom = y + (STRIP if gone else height)
+        y = bottom + GAP + (0 if gone else own_bar)
     below = (BAR + BAR_NUMBERS + GAP if bars else 0) + (CAPTION if options.captions else 0)
     below += LINE + 0.02 if options.provenance else 0
-    return Layout((width, height), top, pitch, top + (len(MODALITIES) - 1) * pitch + height + below + EDGE)
+    return Layout((width, height), tuple(tops), bottom, bottom + below + EDGE)
 
 
 def grid_figure(analysis: Analysis, pixels: Mapping[str, Pixels | None], options: FigureOptions | None = None) -> Sheet:
@@ -74,26 +78,33 @@ def grid_figure(analysis: Analysis, pixels: Mapping[str, Pixels | None], options
     columns = options.panels(analysis.settings.variant)
     bars = any(c in HEAT_PANELS for c in columns)
     banner = not analysis.weights.complete
-    layout = layout_of(options, len(columns), height / width, banner, bars)
+    missing = [analysis[m].missing for m in MODALITIES]
+    layout = layout_of(options, columns, height / width, banner, missing)
     sheet = Sheet(options.inches, layout.height)
-    sheet.notes = options.notes()
     words = options.words()
+    sheet.notes = options.notes()
     if banner:
         draw_banner(sheet, analysis.weights, words)
     drawing = Drawing(sheet, layout, analysis, pixels, options, ranges(analysis, options.scale))
     for col, panel in enumerate(columns):
         drawing.head(col, PANELS[panel])
         for row, m in enumerate(MODALITIES):
-            drawing.cell(row, col, PANELS[panel], m)
+            if not missing[row]:
+                drawing.cell(row, col, PANELS[panel], m)
+        if options.scale == "shared" and panel in HEAT_PANELS:
+            drawing.shared_bar(col, PANELS[panel])
         if options.captions:
             x, _ = layout.place(0, col)
             y = layout.bottom + (BAR + BAR_NUMBERS + GAP if bars else 0) + CAPTION - 0.03
             sheet.text(x + layout.cell[0] / 2, y, f"({chr(ord('a') + col)})", HEAD_SIZE)
     for row, m in enumerate(MODALITIES):
         x, y = layout.place(row, 0)
-        row_label(sheet, x, y + layout.cell[1] / 2, m.upper())
+        high = STRIP if missing[row] else layout.cell[1]
+        row_label(sheet, x, y + high / 2, m.upper(), high)
+        if missing[row]:
+            draw_strip(sheet, x, y, words["missing"])
     if options.provenance:
-        draw_provenance(sheet, analysis, words)
+        draw_provenance(sheet, analysis, options)
     return sheet
 
 
@@ -104,9 +115,17 @@ def ranges(analysis: Analysis, scale: str) -> dict[str, dict[str, list[float]]]:
     return {m: panels.own_ranges(maps_of(analysis[m], m)) for m in analysis.traces}
 
 
-def row_label(sheet: Sheet, x: float, y: float, label: str) -> None:
+def row_label(sheet: Sheet, x: float, y: float, label: str, room: float | None = None) -> None:
     """A modality's name, upwards, left of its row."""
-    sheet.text(x - 0.055, y, label, HEAD_SIZE, rotation=90, weight="bold")
+    sheet.text(x - 0.055, y, label, HEAD_SIZE, rotation=90, weight="bold", within=room)
+
+
+def draw_strip(sheet: Sheet, x: float, y: float, text: str) -> None:
+    """The row of a missing modality, collapsed and hatched: its maps would look as if something had been seen."""
+    width = sheet.width - EDGE - x
+    sheet.box(x, y, width, STRIP, **cells.HATCH)
+    white = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
+    sheet.text(x + width / 2, y + STRIP / 2, text, 6.0, vertical="center", within=width - 0.2, bbox=white)
 
 
 def draw_banner(sheet: Sheet, weights: WeightsReport, words: Mapping[str, str]) -> None:
@@ -120,25 +139,33 @@ def draw_banner(sheet: Sheet, weights: WeightsReport, words: Mapping[str, str]) 
     sheet.text(sheet.width / 2, y, text, 6.5, within=sheet.width - 0.1, color=WARNING_INK, weight="bold")
 
 
-def draw_provenance(sheet: Sheet, analysis: Analysis, words: Mapping[str, str]) -> None:
-    """Which weights and settings made the numbers."""
-    settings, report = analysis.settings, analysis.weights
+def draw_provenance(sheet: Sheet, analysis: Analysis, options: FigureOptions) -> None:
+    """Which weights and settings made the numbers, and whether colours are those of the bars."""
+    settings, report, words = analysis.settings, analysis.weights, options.words()
     state = words["trained" if report.complete else "partial" if report.trained else "random"]
     weights = words["weights"].format(name=report.name, hash=report.short_hash, state=state)
     variant = words["variant"].format(name=settings.variant)
     line = f"{weights} · {variant} · {settings_line(settings)}"
+    if options.rendering.blended and any(panel in HEAT_PANELS for panel in options.panels(settings.variant)):
+        line += f" · {words['mixed']}"
     y = sheet.height - EDGE - 0.02
     sheet.text(EDGE + LABEL, y, line, LINE_SIZE, within=sheet.width - 2 * EDGE - LABEL, color=GREY, align="left")
 
 
-def colour_bar(sheet: Sheet, x: float, y: float, width: float, limits: list[float], colormap: str) -> None:
-    """A bar with a number at both ends, and in the middle where there is room."""
+def colour_bar(
+    sheet: Sheet, x: float, y: float, width: float, limits: list[float], colormap: str, cuts: Sequence[float] = ()
+) -> None:
+    """A bar with a number at both ends, and in the middle where there is room; a mark at each threshold."""
     axes = sheet.axes(x, y, width, BAR)
     edges = np.linspace(0, 1, STEPS + 1)
     table = colour_table(colormap)[np.linspace(0, 255, STEPS).round().astype(int)] / 255
     cells.add_squares(axes, edges[:-1], np.zeros(STEPS), edges[1:], np.ones(STEPS), table)
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
+    for cut in cuts:
+        at = x + width * (cut - limits[0]) / (limits[1] - limits[0]) if limits[1] > limits[0] else x
+        sheet.line((at, at), (y - 0.022, y + BAR + 0.012), "white", 1.6)
+        sheet.line((at, at), (y - 0.022, y + BAR + 0.012), INK, 0.7)
     marks = [(x, limits[0], "left"), (x + width, limits[1], "right")]
     if width > 0.75 and limits[1] > limits[0]:
         marks.insert(1, (x + width / 2, (limits[0] + limits[1]) / 2, "center"))
@@ -187,31 +214,76 @@ class Drawing:
         axes = self.sheet.axes(x, y, width, height)
         values = maps_of(self.analysis[modality], modality).get(panel.name)
         self._picture(axes, panel, modality, values)
-        if panel.other is not None:
-            tag = {"facecolor": "black", "alpha": 0.62, "edgecolor": "none", "pad": 0.9}
-            name = f"← {modality.others[panel.other].upper()}"
+        if tag := self._tag(panel, modality):
+            look = {"facecolor": "black", "alpha": 0.62, "edgecolor": "none", "pad": 0.9}
             place = (x + 0.03, y + height - 0.035)
-            self.sheet.text(*place, name, 5.0, color="white", align="left", bbox=tag, within=width)
+            self.sheet.text(*place, tag, 5.0, color="white", align="left", bbox=look, within=width - 0.05)
         if word := self._lacking(panel, modality, values):
-            middle = (x + width / 2, y + height / 2)
-            color = GREY if panel.kind is Kind.HEAT else INK
-            self.sheet.text(*middle, word, NUMBER_SIZE, color=color, vertical="center", within=width)
+            self.sheet.text(
+                x + width / 2, y + height / 2, word, NUMBER_SIZE, color=GREY, vertical="center", within=width
+            )
         cells.frame(axes, self.analysis.grid)
-        if values is not None and (self.options.scale == "map" or row == len(MODALITIES) - 1):
-            limits = self.limits[modality][panel.name]
-            colour_bar(self.sheet, x, y + height + 0.03, width, limits, self.options.colormap)
+        if values is None:
+            return
+        limits, flat = self.limits[modality][panel.name], self._is_flat(panel, modality)
+        if flat:
+            words = self.options.words()["flat"].format(value=short(float(values[self.analysis[modality].keep[0]])))
+            look = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.9}
+            self.sheet.text(
+                x + width / 2, y + height / 2, words, NUMBER_SIZE, vertical="center", within=width - 0.06, bbox=look
+            )
+        elif self.options.scale == "map":
+            cuts = self._thresholds(panel, [self.analysis[modality]])
+            colour_bar(self.sheet, x, y + height + 0.03, width, limits, self.options.colormap, cuts)
+
+    def shared_bar(self, col: int, panel: Panel) -> None:
+        """One colour bar below a column, with the threshold of each modality on the score's."""
+        given = [trace for trace in self.analysis.traces.values() if not trace.missing]
+        x, _ = self.layout.place(0, col)
+        if maps_of(given[0], MODALITIES[0])[panel.name] is None:
+            return
+        limits = self.limits[MODALITIES[0]][panel.name]
+        cuts = self._thresholds(panel, given)
+        y = self.layout.bottom + 0.03
+        colour_bar(self.sheet, x, y, self.layout.cell[0], limits, self.options.colormap, cuts)
+
+    def _thresholds(self, panel: Panel, traces: Sequence[ModalityTrace]) -> list[float]:
+        """The thresholds on the bar of the score."""
+        cuts = [trace.threshold for trace in traces] if panel.name == "score" else []
+        return [cut for cut in cuts if cut is not None]
+
+    def _is_flat(self, panel: Panel, modality: Modality) -> bool:
+        return flat_maps(self.analysis[modality], modality, self.analysis.settings).get(panel.name, False)
+
+    def _tag(self, panel: Panel, modality: Modality) -> str:
+        """What stands in the corner of a picture."""
+        if cuts := self._thresholds(panel, [self.analysis[modality]]):
+            return self.options.words()["threshold"].format(value=short(cuts[0]))
+        if panel.other is None:
+            return ""
+        other = modality.others[panel.other]
+        gone = self.analysis[other].missing
+        return self.options.words()["no.picture"].format(name=other.upper()) if gone else f"← {other.upper()}"
 
     def _picture(self, axes: Axes, panel: Panel, modality: Modality, values: FloatArray | None) -> None:
         grid, trace, pixels = self.analysis.grid, self.analysis[modality], self.pixels[modality]
+        mask = trace.mask if panel.masked and values is not None and not trace.soft else None
         if values is not None:
-            blended = trace.mask if panel.masked else None
-            cells.heat(axes, pixels, values, self.limits[modality][panel.name], self.options, grid, blended)
+            limits = self.limits[modality][panel.name]
+            flat = self.options.scale == "map" and self._is_flat(panel, modality)
+            cells.heat(axes, pixels, values, limits, self.options, grid, mask, flat=flat)
+            if panel.other is not None and self.analysis[modality.others[panel.other]].missing:
+                cells.hatch(axes, grid)
         else:
             cells.photo(axes, pixels, grid)
         if panel.kind is Kind.HEAT and values is None:
             cells.region(axes, np.ones(grid.patches, bool), grid, facecolor="white", alpha=0.8)
-        if panel.masked and (panel.kind is Kind.KEPT or values is not None) and not trace.soft:
-            cells.dropped(axes, trace.mask, grid, self.options.dropped)
+        if panel.kind is Kind.KEPT and not trace.soft:
+            cells.dropped(axes, trace.mask, grid, self.options.dropped, pixels)
+        elif mask is not None and self.options.rendering.blended:
+            cells.dropped(axes, mask, grid, self.options.dropped, pixels)
+        elif mask is not None:
+            cells.contour(axes, mask, grid)
         if panel.kind is Kind.KEPT and trace.groups is not None:
             for group, color in GROUP_COLORS.items():
                 cells.region(axes, trace.groups == group, grid, facecolor="none", edgecolor=color, linewidth=0.6)
@@ -219,6 +291,4 @@ class Drawing:
     def _lacking(self, panel: Panel, modality: Modality, values: FloatArray | None) -> str:
         """What to say in a picture that cannot be shown."""
         without = panel.kind is Kind.KEPT and self.analysis[modality].soft
-        if (panel.kind is Kind.HEAT and values is None) or without:
-            return self.options.words()["absent"]
-        return self.options.words()["missing"] if panel.kind is Kind.PHOTO and self.pixels[modality] is None else ""
+        return self.options.words()["absent"] if (panel.kind is Kind.HEAT and values is None) or without else ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from sdtps.export.payload import COLOUR_MAPS
+from sdtps.export.rendering import COLOUR_MAPS, Over
 from sdtps.panels import PANELS, SDTPS_PANELS, panels_of
 from sdtps.support.errors import SettingsError
 from sdtps.variants import Group
@@ -51,8 +51,12 @@ ENTERED, LEFT = "#1b9e77", "#d95f02"
 
 WORDS = {
     "en": {
-        "missing": "missing",
+        "missing": "no picture: the model was given zeros, and its prior is left out here",
+        "no.picture": "← {name}: no picture",
         "absent": "not in\nthese weights",
+        "flat": "flat\n≈ {value}",
+        "threshold": "threshold {value}",
+        "mixed": "colours are mixed with the photograph",
         "draws": "{n} draws",
         "weights": "weights {name} ({hash}, {state})",
         "trained": "trained",
@@ -69,8 +73,12 @@ WORDS = {
         "no.cjk": "No Chinese font is installed; the labels are in English.",
     },
     "zh": {
-        "missing": "缺失",
+        "missing": "无图像：模型输入为零，此处不画其先验",
+        "no.picture": "← {name}：无图像",
         "absent": "权重中\n没有",
+        "flat": "几乎不变\n≈ {value}",
+        "threshold": "阈值 {value}",
+        "mixed": "颜色与照片混合",
         "draws": "{n} 次抽样",
         "weights": "权重 {name}（{hash}，{state}）",
         "trained": "已训练",
@@ -96,9 +104,10 @@ class FigureOptions:
     Attributes:
         columns: panels from left to right; what fits the width by default.
         width: a name of `PRESETS`, or inches.
-        colormap: a name of `payload.COLOUR_MAPS`.
+        colormap: a name of `rendering.COLOUR_MAPS`.
         scale: `shared` (one colour bar per column) or `map` (one per picture).
-        opacity: of heat maps over the photograph, 0 to 1.
+        over: what lies over a map, `lines`, `relief` or `blend` (see `rendering`); `lines` by default.
+        opacity: of a map that is blended, 0 to 1. An opacity without `over` means `blend`.
         dropped: `dim` or `black`.
         captions: print (a), (b), ... below the columns.
         provenance: print weights and settings in a line below.
@@ -109,7 +118,8 @@ class FigureOptions:
     width: str | float = "cvpr-page"
     colormap: str = "viridis"
     scale: str = "shared"
-    opacity: float = 0.65
+    over: str | None = None
+    opacity: float | None = None
     dropped: str = "dim"
     captions: bool = False
     provenance: bool = True
@@ -130,12 +140,15 @@ class FigureOptions:
         for name, choices in allowed.items():
             if getattr(self, name) not in choices:
                 raise _unknown(name, getattr(self, name), choices)
-        if not 0 <= self.opacity <= 1:
-            text = "opacity must lie between 0 and 1, not at {value}."
-            raise SettingsError("figure.opacity", text, value=self.opacity)
+        _ = self.rendering  # refuses what is not there
         unknown = [c for c in self.columns or () if c not in PANELS]
         if unknown or self.columns == ():
             raise _unknown("column", unknown[0] if unknown else "", PANELS)
+
+    @property
+    def rendering(self) -> Over:
+        """What lies over a map."""
+        return Over.of(self.over, self.opacity)
 
     @property
     def inches(self) -> float:

@@ -81,12 +81,20 @@ def test_no_token_is_one_sentence(bench, shown):
     assert bench.ask({"task": "why.token", **few, "token": 0})["error"]["code"] == "why.no_tokens"
 
 
-def test_compare_gives_symmetric_ranges(bench, shown):
+def test_compare_says_how_far_each_map_differs_and_ranks_where_scales_do(bench, shown):
     other = {"key": shown["key"], "settings": {"beta": 0.5}}
     answer = bench.ask({"task": "why.compare", "a": shown, "b": other})
     largest = max(abs(v) for m in answer["modalities"].values() for v in m["differences"]["score"])
-    assert answer["ranges"]["score"] == pytest.approx(largest)
+    assert answer["maps"]["score"] == {"most": pytest.approx(largest), "flat": False}
+    assert answer["maps"]["self"] == {"most": 0.0, "flat": True}, "no slider moves it"
+    climbed = max(abs(v) for m in answer["modalities"].values() for v in m["climbed"])
+    assert answer["maps"]["ranks"] == {"most": climbed, "flat": False}
+    assert answer["same_scale"] is False
     assert 0 < answer["sdtps_cosine"] <= 1
+    fewer = {"key": shown["key"], "settings": {"sparse_ratio": 0.3}}
+    answer = bench.ask({"task": "why.compare", "a": shown, "b": fewer})
+    assert answer["same_scale"] is True
+    assert answer["maps"]["ranks"]["flat"] is True
 
 
 @pytest.mark.parametrize(("name", "count"), [("sparse_ratio", 96), ("aggr_ratio", 96), ("beta", 51), ("tau", 47)])

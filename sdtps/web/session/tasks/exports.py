@@ -36,7 +36,8 @@ class Look(Request):
     width: Number | str = FigureOptions.width
     colormap: str = FigureOptions.colormap
     scale: str = FigureOptions.scale
-    opacity: Number = FigureOptions.opacity
+    over: str | None = FigureOptions.over
+    opacity: Number | None = FigureOptions.opacity
     dropped: str = FigureOptions.dropped
     captions: bool = FigureOptions.captions
     provenance: bool = FigureOptions.provenance

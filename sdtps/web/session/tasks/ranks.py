@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sdtps.export import payload
+from sdtps.export.rendering import brightness
 from sdtps.images.encode import Pixels, photo_url
 from sdtps.images.read import Fit, prepare
 from sdtps.models.reid import LoadedModel
@@ -101,9 +102,9 @@ def nearest(backend: "PageBackend", request: RankRequest) -> Payload:
     """The rank list of the open set."""
     found = listed(backend, request)
     held, source, ranking = found.held, found.source, found.ranking
-    query = None if held.located is None else record_card(held.located)
+    query, pixels = None if held.located is None else record_card(held.located), held.prepared.pixels
     return {
-        "query": {"record": query, "photos": _photos(held.prepared.pixels), "masks": _masks(found.analysis)},
+        "query": {"record": query, "photos": _photos(pixels), "masks": _masks(found.analysis, pixels)},
         "comparable": _comparable(held, source),
         "apart": str(source.dataset.layout.apart),
         "searched": ranking.searched,
@@ -125,7 +126,7 @@ def kept(backend: "PageBackend", request: KeptRequest) -> Payload:
     located = backend.data.find(request.id)
     triplet = backend.data.read(located, Fit.STRETCH)
     result = OpenSet.of(opened.model, triplet, located.record.cam, asked=False)
-    return {"masks": _masks(result.analyse(settings))}
+    return {"masks": _masks(result.analyse(settings), result.prepared.pixels)}
 
 
 def search(held: "HeldSet", source: NamedDataset, found: FolderFeatures, analysis: Analysis, length: int) -> RankList:
@@ -192,8 +193,11 @@ def _photos(pixels: Mapping[str, Pixels | None]) -> dict[str, str | None]:
     return {m: None if p is None else photo_url(p, quality=80) for m, p in pixels.items()}
 
 
-def _masks(analysis: Analysis) -> dict[str, Any]:
+def _masks(analysis: Analysis, pixels: Mapping[str, Pixels | None]) -> dict[str, Any]:
+    """The kept patches, and how bright each patch is, so that dropped ones are darker than kept ones."""
+    bright = {m: None if p is None else payload.pack(brightness(p, analysis.grid)) for m, p in pixels.items()}
     return {
+        "brightness": bright,
         "grid": {"rows": analysis.grid.rows, "cols": analysis.grid.cols},
         **{str(m): payload.pack_bytes(analysis[m].mask.astype("uint8")) for m in MODALITIES},
     }

@@ -10,6 +10,7 @@ import numpy as np
 from sdtps import metrics, panels
 from sdtps.export.payload import shown_settings
 from sdtps.images.masks import HALF
+from sdtps.metrics.flatness import FLAT_SHARE, span_of
 from sdtps.pipeline import OpenSet
 from sdtps.support.messages import Message, as_note
 from sdtps.support.progress import Progress
@@ -19,6 +20,9 @@ from sdtps.web.session.tasks.task import Task
 
 if TYPE_CHECKING:
     from sdtps.web.session.backend import HeldSet, PageBackend
+
+
+RANKS = "ranks"  # the map of places gained and lost, beside the panels' maps
 
 
 class PatchRequest(OpenRequest):
@@ -87,12 +91,25 @@ def token(backend: "PageBackend", request: TokenRequest) -> Payload:
 
 def compare(backend: "PageBackend", request: CompareRequest) -> Payload:
     """B against A: two open sets, each with its settings."""
-    found = metrics.compare(backend.analysed(request.a), backend.analysed(request.b))
-    ranges: dict[str, float] = {}
-    for change in found.modalities.values():
-        for name, values in change.differences.items():
-            ranges[name] = max(ranges.get(name, 0.0), float(np.abs(values).max()))
-    return plain(found.as_dict()) | {"ranges": ranges}
+    a, b = backend.analysed(request.a), backend.analysed(request.b)
+    found = metrics.compare(a, b)
+    return plain(found.as_dict()) | {"maps": _difference_maps(found, a, b)}
+
+
+def _difference_maps(found: metrics.Comparison, a: Analysis, b: Analysis) -> Payload:
+    """By map, and of the ranks: the largest difference, and whether it is too small to be stretched into colours."""
+    cards: Payload = {}
+    for name, panel in panels.HEAT_PANELS.items():
+        each = [change.differences[name] for change in found.modalities.values() if name in change.differences]
+        if each:
+            most = max(float(np.abs(values).max()) for values in each)
+            shown = [panels.maps_of(x[m], m)[name] for x in (a, b) for m in MODALITIES]
+            largest = max(float(values.max()) for values in shown if values is not None)
+            cards[name] = {"most": most, "flat": most <= FLAT_SHARE * span_of(panel, largest, b.settings)}
+    if found.modalities:
+        most = max(int(np.abs(change.climbed).max()) for change in found.modalities.values())
+        cards[RANKS] = {"most": most, "flat": most == 0}
+    return cards
 
 
 def sweep(backend: "PageBackend", request: SweepRequest) -> Payload:

@@ -46,7 +46,7 @@ function firstState(config, link) {
   const state = /** @type {State} */ ({
     settings: link.settings, display: link.display, models: config.models, weights: link.weights, fit: link.fit,
     leaveOut: new Set(link.leaveOut), example: link.example, record: link.record, recordNames: new Map(), sources: sourcesOf(link),
-    photos: {}, token: null, matrixOpen: false, key: null, analysis: null, busy: false, failures: [],
+    photos: {}, token: null, matrixOpen: false, key: null, analysis: null, busy: false, peeking: false, failures: [],
     pointed: { modality: 'rgb', patch: null, pinned: false },
     language: chooseLanguage(config.texts, [asked, ...(navigator.languages || [navigator.language])]),
   });

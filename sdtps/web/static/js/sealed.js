@@ -76,6 +76,7 @@ export function sealedAnswer({ config, facts, analysis }, tables, asked) {
     return {
       maps: Object.fromEntries(there.map((panel) => [panel.name, packNumbers(numbers(panel))])),
       ranges: Object.fromEntries(there.map((panel) => [panel.name, [...rowAt(tables[`${panel.name}.range`], [...placeOf(panel), i])]])),
+      flat: Object.fromEntries(there.map((panel) => [panel.name, rowAt(tables[`${panel.name}.flat`], [...placeOf(panel), i])[0] === 1])),
       rank: packNumbers(rowAt(tables.rank, [b, i])),
       kept: facts.kept[r],
       cut,

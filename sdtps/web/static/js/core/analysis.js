@@ -25,7 +25,7 @@ function unpackMatrix(matrix) {
  * @returns {ModalityAnalysis}
  */
 function unpackModality(half, previous) {
-  const { maps: packed, raw, ranges, token_norm: norms, rank, matrix, groups, ...plain } = half;
+  const { maps: packed, raw, ranges, flat, token_norm: norms, brightness, rank, matrix, groups, ...plain } = half;
   const maps = { ...previous?.maps };
   for (const name in packed) maps[name] = packed[name] === null ? null : unpack(packed[name], Float32Array);
   const unpacked = {
@@ -34,13 +34,15 @@ function unpackModality(half, previous) {
     maps,
     packed: { ...previous?.packed, ...packed },
     ranges: { ...previous?.ranges, ...ranges },
+    flat: { ...previous?.flat, ...flat },
     rank: unpack(rank, Int32Array),
     matrix: matrix ? unpackMatrix(matrix) : null,
     groups: groups ? unpack(groups, Int32Array) : null,
   };
   if (raw) unpacked.raw = Object.fromEntries(Object.entries(raw).map(([name, values]) => [name, unpack(values, Float32Array)]));
   if (norms) unpacked.norms = unpack(norms, Float32Array);
-  return /** @type {ModalityAnalysis} */ ({ image: null, ...unpacked });
+  if (brightness) unpacked.brightness = unpack(brightness, Float32Array);
+  return /** @type {ModalityAnalysis} */ ({ image: null, drawn: {}, brightness: null, ...unpacked });
 }
 
 /**
@@ -57,13 +59,17 @@ export function unpackAnalysis(payload, previous) {
 }
 
 /**
- * Photographs decode asynchronously; panels are painted once all are there.
+ * Photographs and what is drawn of them over maps decode asynchronously; panels are painted once all are there.
  * @param {Analysis} analysis
  * @returns {Promise<Analysis>}
  */
 export async function loadPhotos(analysis) {
   await Promise.all(Object.values(analysis.modalities).map(async (modality) => {
-    if (modality.photo && !modality.image) modality.image = await decodedImage(modality.photo);
+    if (!modality.photo || modality.image) return;
+    const layers = Object.entries(modality.layers || {});
+    const [image, ...drawn] = await Promise.all([modality.photo, ...layers.map(([, url]) => url)].map(decodedImage));
+    modality.image = image;
+    modality.drawn = Object.fromEntries(layers.map(([name], i) => [name, drawn[i]]));
   }));
   return analysis;
 }

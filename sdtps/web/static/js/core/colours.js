@@ -13,13 +13,17 @@ export function makeColourMaps(packedTables) {
   return tables;
 }
 
+const MIDDLE = 128; // what an empty range gets: neutral in a table around zero
+/** The one colour of a map that is flat. */
+export const NEUTRAL = [150, 156, 164];
+
 /**
  * Which of the 256 colours a value has.
  * @param {number} value
  * @param {Range} range
  */
 export function colourIndex(value, [low, high]) {
-  if (!(high > low)) return 0;
+  if (!(high > low)) return MIDDLE;
   return Math.max(0, Math.min(255, Math.round(((value - low) / (high - low)) * 255)));
 }
 
@@ -41,11 +45,20 @@ export function paintColours(values, range, table, pixels) {
 }
 
 /**
- * A table as a gradient for style sheets.
+ * The same for a flat map.
+ * @param {number} count
+ * @param {Uint8ClampedArray} pixels filled
+ */
+export function paintNeutral(count, pixels) {
+  for (let i = 0; i < count; i += 1) pixels.set([...NEUTRAL, 255], i * 4);
+}
+
+/**
+ * A table as a gradient for style sheets; steps of five entries are nearer to it than an eye can tell.
  * @param {Uint8Array} table
  */
 export function cssGradient(table) {
   const stops = [];
-  for (let i = 0; i <= 255; i += 15) stops.push(`rgb(${table[i * 3]},${table[i * 3 + 1]},${table[i * 3 + 2]})`);
+  for (let i = 0; i <= 255; i += 5) stops.push(`rgb(${table[i * 3]},${table[i * 3 + 1]},${table[i * 3 + 2]})`);
   return `linear-gradient(to right, ${stops.join(',')})`;
 }

@@ -5,9 +5,10 @@ import { MODALITIES } from './modalities.js';
 import { clampTo, roundSetting } from './numbers.js';
 
 const SHORT = { sparse_ratio: 'sparse', aggr_ratio: 'aggr' }; // links of today name these so
-const DISPLAY_DEFAULTS = { colormap: 'viridis', opacity: 0.65, smooth: 'squares', scale: 'map', dropped: 'dim' };
+const DISPLAY_DEFAULTS = { colormap: 'viridis', over: 'lines', opacity: 0.65, smooth: 'squares', scale: 'map', dropped: 'dim' };
 export const DISPLAY_CHOICES = {
   colormap: ['viridis', 'cividis', 'inferno', 'jet'],
+  over: ['lines', 'relief', 'blend'],
   smooth: ['squares', 'smooth'],
   scale: ['map', 'shared'],
   dropped: ['dim', 'black'],
@@ -40,7 +41,9 @@ function readDisplay(query) {
     if (choices.includes(query.get(name))) display[name] = query.get(name);
   }
   const opacity = numberIn(query, 'opacity');
-  if (Number.isFinite(opacity)) display.opacity = clampTo([0, 1], opacity);
+  if (!Number.isFinite(opacity)) return display;
+  display.opacity = clampTo([0, 1], opacity);
+  if (!DISPLAY_CHOICES.over.includes(query.get('over'))) display.over = 'blend'; // what an opacity meant in older links
   return display;
 }
 
@@ -90,5 +93,6 @@ export function linkTo(href, config, state) {
   put('fit', state.fit, FITS[0]);
   put('weights', state.weights, config.models[0].id);
   for (const [name, plain] of Object.entries(DISPLAY_DEFAULTS)) put(name, state.display[name], plain);
+  if (state.display.over !== 'blend') url.searchParams.delete('opacity'); // it says nothing there
   return url.href;
 }

@@ -6,7 +6,7 @@
 /** @typedef {{ code: string | null, values: Record<string, any>, text: string }} Note a sentence of the server */
 /** @typedef {{ zone: string | null, note: Note }} Failure a sentence, and the zone it concerns */
 /** @typedef {Record<string, any> & { variant: string }} Settings one number per slider, and the variant */
-/** @typedef {{ colormap: string, opacity: number, smooth: string, scale: string, dropped: string }} Display */
+/** @typedef {{ colormap: string, over: string, opacity: number, smooth: string, scale: string, dropped: string }} Display */
 
 /**
  * A column of the grid, as Python's table describes it.
@@ -78,8 +78,11 @@
  * @property {Record<string, string | null>} maps
  * @property {Record<string, string>} [raw]
  * @property {Record<string, Range>} ranges
+ * @property {Record<string, boolean>} flat
  * @property {string} [token_norm]
  * @property {string | null} [photo]
+ * @property {Record<string, string> | null} [layers] what may be drawn over a map: lines, relief
+ * @property {string | null} [brightness] of each patch
  * @property {boolean} [missing]
  * @property {[Modality, Modality]} [others]
  * @property {string} rank
@@ -102,11 +105,15 @@
  * @property {Record<string, string | null>} packed the same as text, to tell whether a panel changed
  * @property {Record<string, Float32Array>} raw cosines by panel
  * @property {Record<string, Range>} ranges
+ * @property {Record<string, boolean>} flat maps that hardly vary
  * @property {Float32Array} norms
  * @property {Int32Array} rank
  * @property {TokenMatrix | null} matrix
  * @property {string | null} photo
  * @property {HTMLImageElement | null} image
+ * @property {Record<string, string> | null} layers
+ * @property {Record<string, HTMLImageElement>} drawn the layers, ready to be painted
+ * @property {Float32Array | null} brightness of each patch
  * @property {boolean} missing
  * @property {[Modality, Modality]} others
  * @property {number | null} cut null where something else than the score decides
@@ -155,6 +162,7 @@
  * @property {string | null} key
  * @property {Analysis | null} analysis
  * @property {boolean} busy
+ * @property {boolean} peeking the photographs are shown in place of the maps
  * @property {Failure[]} failures
  * @property {{ modality: Modality, patch: number | null, pinned: boolean }} pointed
  * @property {string} language

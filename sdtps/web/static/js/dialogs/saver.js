@@ -18,8 +18,8 @@ export function saveFile({ name, type, data }) {
  * @param {Lens} lens
  */
 export function figureLook({ store: { state } }) {
-  const { colormap, opacity, scale, dropped } = state.display;
-  return { colormap, opacity, scale, dropped, language: state.language };
+  const { colormap, over, opacity, scale, dropped } = state.display;
+  return { colormap, over, opacity, scale, dropped, language: state.language };
 }
 
 /**

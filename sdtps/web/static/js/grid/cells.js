@@ -5,10 +5,10 @@
 import { keptMask } from '../core/analysis.js';
 import { h, setAttribute, setText } from '../core/dom.js';
 import { rangeNumber } from '../core/numbers.js';
-import { paintPanel } from './paint.js';
+import { paintPanel, photoLook } from './paint.js';
 import { tokenRow } from './tokens.js';
 
-/** @typedef {Look & { signature: string, absent?: boolean }} CellLook */
+/** @typedef {Look & { signature: string, absent?: boolean, cut?: number | null }} CellLook */
 /** @typedef {ReturnType<typeof makeCell>} Cell */
 
 /**
@@ -21,27 +21,29 @@ export function makeCell(modality, panel) {
   const value = h('output.lens-value');
   const low = h('span');
   const high = h('span');
-  const bar = h('div.lens-bar', {}, h('i.lens-mark'));
+  const threshold = h('i.lens-threshold', { 'data-t-title': 'threshold', hidden: true });
+  const bar = h('div.lens-bar', {}, threshold, h('i.lens-mark'));
   const absent = h('div.lens-absent', { 'data-t': 'absent', hidden: true });
   const node = h(`figure.lens-cell${panel.what_if ? '.lens-tau' : ''}`, { 'data-panel': panel.name },
     h('figcaption', {}, h('span.lens-title', { 'data-t': `column.${panel.name}` }), caption, value),
     h('div.lens-stage', {}, canvas, h('div.lens-hair', { 'aria-hidden': 'true' }), absent),
     h('div.lens-scale', {}, bar, h('div.lens-ends', {}, low, high)));
   const painted = { signature: '', image: /** @type {HTMLImageElement | null | undefined} */ (undefined) };
-  return { modality, panel, node, canvas, caption, value, low, high, bar, absent, painted, look: /** @type {CellLook | null} */ (null) };
+  return { modality, panel, node, canvas, caption, value, low, high, bar, threshold, absent, painted, look: /** @type {CellLook | null} */ (null) };
 }
 
 /**
  * What a cell shows: its numbers, their range and its mask. Two looks with one signature and image look the same.
  * @param {{ modality: Modality, panel: Panel }} cell
  * @param {Analysis} analysis
- * @param {Pick<State, 'display' | 'token'>} state
+ * @param {Pick<State, 'display' | 'token' | 'peeking'>} state
  * @returns {CellLook}
  */
-export function lookOf({ modality: name, panel }, analysis, { display, token }) {
+export function lookOf({ modality: name, panel }, analysis, { display, token, peeking }) {
   const modality = analysis.modalities[name];
   const { rows, cols } = analysis.grid;
-  const look = /** @type {CellLook} */ ({ image: modality.image, rows, cols, signature: '' });
+  const look = /** @type {CellLook} */ ({ ...photoLook(modality, display), rows, cols, signature: '' });
+  if (peeking) return look;
   if (panel.masked || panel.kind === 'kept') {
     const mask = keptMask(analysis, name);
     Object.assign(look, { mask, dropped: display.dropped, signature: mask.join('') + display.dropped });
@@ -49,18 +51,41 @@ export function lookOf({ modality: name, panel }, analysis, { display, token }) 
   if (panel.kind === 'kept' && modality.groups) {
     Object.assign(look, { groups: modality.groups, signature: look.signature + modality.groups.join('') });
   }
-  if (panel.kind !== 'heat') return look;
+  return panel.kind === 'heat' ? mapLook(look, { modality: name, panel }, analysis, { display, token }) : look;
+}
+
+// The map of a cell on top of what its photograph looks like.
+function mapLook(look, { modality: name, panel }, analysis, { display, token }) {
+  const modality = analysis.modalities[name];
   let values = modality.maps[panel.name];
   if (!values) return { ...look, absent: true };
   let range = (display.scale === 'shared' ? analysis.ranges : modality.ranges)[panel.name];
   let packed = modality.packed[panel.name];
+  let flat = modality.flat[panel.name];
   if (panel.tokens && token !== null && modality.matrix) {
     ({ values, range } = tokenRow(modality.matrix, token, values.length, display.scale, analysis));
     packed = values.join();
+    flat = false;
   }
-  look.signature += packed + range.join() + display.opacity + display.smooth + display.colormap;
-  return { ...look, values, range, opacity: display.opacity, smooth: display.smooth === 'smooth' };
+  const hatched = modality.missing || comparesWithMissing(panel, name, analysis);
+  const { over, opacity, smooth, colormap } = display;
+  // On a bar for all maps a flat one has its true colour; stretched over a bar of its own it would show noise.
+  return {
+    ...look, values, range, hatched, flat: flat && display.scale !== 'shared', smooth: smooth === 'smooth',
+    cut: panel.name === 'score' ? modality.cut : null,
+    signature: look.signature + [packed, range, flat, hatched, over, opacity, smooth, colormap].join(),
+  };
 }
+
+const isFlat = (panel, name, { modalities }, token) => modalities[name].flat[panel.name] && !(panel.tokens && token !== null);
+
+function crossCaption(panel, name, analysis, i18n) {
+  const other = `← ${analysis.modalities[name].others[panel.other].toUpperCase()}`;
+  return comparesWithMissing(panel, name, analysis) ? `${other}: ${i18n.t('missing')}` : other;
+}
+
+const comparesWithMissing = (panel, name, { modalities }) => (
+  panel.other !== null && modalities[modalities[name].others[panel.other]].missing);
 
 /**
  * @param {Cell} cell
@@ -75,13 +100,25 @@ export function paintCell(cell, analysis, state, tables, i18n) {
   cell.look = look;
   cell.absent.hidden = !look.absent;
   cell.node.classList.toggle('lens-no-scale', !ends);
-  setText(cell.low, ends ? ends[0] : '');
-  setText(cell.high, ends ? ends[1] : '');
+  cell.node.classList.toggle('lens-flat', Boolean(look.flat));
+  setText(cell.low, ends ? (look.flat ? i18n.t('flat.at', { value: ends[1] }) : ends[0]) : '');
+  setText(cell.high, ends && !look.flat ? ends[1] : '');
+  markThreshold(cell, look);
   setText(cell.caption, captionOf(cell, analysis, state.token, i18n));
   setAttribute(cell.canvas, 'aria-label', labelOf(cell, look, ends, i18n));
   if (look.signature === cell.painted.signature && look.image === cell.painted.image) return;
   cell.painted = { signature: look.signature, image: look.image };
   paintPanel(cell.canvas, { ...look, table: tables[state.display.colormap] });
+}
+
+/**
+ * Where on the bar of the score the last kept patch stands.
+ * @param {{ threshold: HTMLElement }} cell
+ * @param {CellLook} look
+ */
+function markThreshold({ threshold }, { cut = null, range: [low, high] = [0, 0], flat }) {
+  threshold.hidden = cut === null || high <= low || Boolean(flat);
+  if (cut !== null && !threshold.hidden) threshold.style.setProperty('--at', String((cut - low) / (high - low)));
 }
 
 /**
@@ -91,10 +128,11 @@ export function paintCell(cell, analysis, state, tables, i18n) {
  * @param {Translator} i18n
  */
 export function captionOf({ modality: name, panel }, analysis, token, i18n) {
-  const { missing, others, cut, kept, effective } = analysis.modalities[name];
+  const { missing, cut, kept, effective } = analysis.modalities[name];
   const { counts, settings } = analysis;
   if (panel.kind === 'photo') return missing ? i18n.t('missing') : '';
-  if (panel.other !== null) return `← ${others[panel.other].toUpperCase()}`;
+  if (panel.other !== null) return crossCaption(panel, name, analysis, i18n);
+  if (isFlat(panel, name, analysis, token)) return i18n.t('flat');
   if (panel.tokens) {
     if (counts.tokens === null) return '';
     return token === null ? i18n.t('tokens.short', { n: counts.tokens }) : i18n.t('token.short', { n: token + 1 });

@@ -11,17 +11,21 @@ import { ROW_GAP, linesOf, panelSize } from './layout.js';
 
 const NARROW = '(max-width: 899px)'; // as in the style sheet
 
-/** @param {Config} config */
-export function makeGrid({ panels }) {
+/**
+ * @param {Config} config
+ * @param {(modality: Modality, open: boolean) => void} onPrior the reader opens or closes the row of a missing picture
+ */
+export function makeGrid({ panels }, onPrior) {
   const heads = panels.map(makeHead);
   const rows = MODALITIES.map((modality) => panels.map((panel) => makeCell(modality, panel)));
   const tabs = h('div.lens-tabs', { role: 'group', 'data-t-aria': 'rows' }, ...MODALITIES.map((m) => h('button', {
     type: 'button', 'aria-pressed': m === 'rgb', 'data-modality': m, onclick: () => showOnly(m),
   }, m.toUpperCase())));
   const headRow = h('div.lens-heads', {}, h('div'), ...heads.map((head) => head.node));
-  const node = h('div.lens-grid', { role: 'group', tabIndex: 0, 'data-t-aria': 'grid.label', 'data-only': 'rgb' }, headRow,
-    ...MODALITIES.map((m, i) => h('div.lens-row', { 'data-modality': m, role: 'group', 'aria-label': m.toUpperCase() },
-      h('div.lens-row-name', {}, h('span', {}, m.toUpperCase())), ...rows[i].map((cell) => cell.node))));
+  const priors = MODALITIES.map((m) => makePrior(m, (open) => onPrior(m, open)));
+  const rowNodes = MODALITIES.map((m, i) => h('div.lens-row', { 'data-modality': m, role: 'group', 'aria-label': m.toUpperCase() },
+    h('div.lens-row-name', {}, h('span', {}, m.toUpperCase())), priors[i].node, ...rows[i].map((cell) => cell.node)));
+  const node = h('div.lens-grid', { role: 'group', tabIndex: 0, 'data-t-aria': 'grid.label', 'data-only': 'rgb' }, headRow, ...rowNodes);
 
   /** @param {Modality} modality the one that a phone shows */
   function showOnly(modality) {
@@ -39,7 +43,41 @@ export function makeGrid({ panels }) {
     node.style.setProperty('--columns', String(shown.columns));
   }
 
-  return { node, tabs, headRow, heads, cells: rows.flat(), shown, showPanels };
+
+  /**
+   * The row of a modality without a picture is collapsed until the reader asks for the model's prior.
+   * @param {(m: Modality) => boolean} isMissing
+   * @param {Set<Modality>} opened
+   * @returns {boolean} whether a row was collapsed or opened
+   */
+  function collapse(isMissing, opened) {
+    let changed = false;
+    MODALITIES.forEach((m, i) => {
+      const closed = isMissing(m) && !opened.has(m);
+      changed = changed || closed !== rowNodes[i].classList.contains('lens-collapsed');
+      rowNodes[i].classList.toggle('lens-collapsed', closed);
+      priors[i].show(isMissing(m), opened.has(m));
+    });
+    return changed;
+  }
+
+  return { node, tabs, headRow, heads, rowNodes, priors, cells: rows.flat(), panels, shown, showPanels, collapse };
+}
+
+// The strip that says that there was no picture, with the button that opens its row all the same.
+function makePrior(modality, onToggle) {
+  let opened = false;
+  const button = h('button.lens-button', { type: 'button', 'data-prior': modality, onclick: () => onToggle(!opened) });
+  const node = h('div.lens-prior', { hidden: true }, h('span', { 'data-t': 'prior' }), button);
+
+  function show(missing, open) {
+    opened = open;
+    node.hidden = !missing;
+    button.dataset.t = open ? 'prior.hide' : 'prior.show';
+    button.setAttribute('aria-expanded', String(open));
+  }
+
+  return { node, show };
 }
 
 /**
@@ -53,14 +91,17 @@ export function fitGrid(grid, area, shape) {
   const layout = linesOf(shape, { columns: grid.shown.columns, narrow, width: area.width });
   grid.node.classList.toggle('lens-narrow', narrow);
   grid.node.classList.toggle('lens-wide-cells', layout.lines === 2);
-  const [cell] = grid.cells;
+  const open = grid.rowNodes.map((row) => !row.classList.contains('lens-collapsed'));
+  const cell = grid.cells[open.indexOf(true) * grid.panels.length];
   const stage = /** @type {HTMLElement} */ (cell.canvas.parentNode);
+  const strips = grid.priors.reduce((sum, { node }) => sum + (node.hidden ? 0 : node.offsetHeight + ROW_GAP), 0);
   const { width, height } = panelSize(shape, layout, {
-    ...area,
+    width: area.width,
+    height: area.height - strips,
     narrow,
     heads: grid.headRow.offsetHeight,
     around: cell.node.offsetHeight - stage.offsetHeight + ROW_GAP,
-    rows: MODALITIES.length,
+    rows: open.filter(Boolean).length,
   });
   const style = {
     '--cell': `${width}px`, '--cell-height': `${height}px`, '--per-line': layout.perLine, '--rows': shape.rows, '--cols': shape.cols,

@@ -53,7 +53,7 @@ export function miniMap(grid, width, look) {
     role: 'img', 'aria-label': look.label || '', width: Math.round(width * ratio), height: Math.round(height * ratio),
     style: `width:${width}px;height:${height}px`,
   });
-  paintPanel(canvas, { dropped: 'dim', opacity: 1, smooth: false, ...grid, ...look });
+  paintPanel(canvas, { dropped: 'dim', smooth: false, ...grid, ...look });
   const context = canvas.getContext('2d');
   if (look.entered) paintMarks(context, look.entered, '+', ENTERED, grid);
   if (look.left) paintMarks(context, look.left, '−', LEFT, grid);

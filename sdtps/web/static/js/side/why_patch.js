@@ -90,7 +90,7 @@ function partTable(found, cut, i18n) {
     h('tr.lens-total', {}, h('td', { 'data-t': 'column.score' }), h('td'),
       h('td', { 'data-why': 'score', 'data-value': found.score }, found.score.toFixed(3))),
     ...(cut === null ? [] : [h('tr', {}, h('td', {}, i18n.t('why.cut')), h('td'), h('td', {}, cut.toFixed(3)))]),
-    h('tr', {}, h('td', { 'data-t': 'why.margin' }), h('td'),
+    h('tr', {}, h('td', { 'data-t': found.kept ? 'why.margin.kept' : 'why.margin.dropped' }), h('td'),
       h('td', { 'data-why': 'margin' }, found.margin === null ? '–' : signed(found.margin)))));
 }
 

@@ -6,6 +6,7 @@ import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { percent, placeOf } from '../core/numbers.js';
 import { miniMap, miniWidth, numberedBar } from '../grid/minimap.js';
+import { photoLook } from '../grid/paint.js';
 
 const SOURCES = 4;
 
@@ -22,7 +23,7 @@ export function tokenContent(found, analysis, { i18n, store, tables }, { pin, ch
   const width = miniWidth(analysis.grid, 64, 64);
   const most = Math.max(...MODALITIES.map((m) => Math.max(...found.modalities[m].weights)));
   const picture = (m) => miniMap(analysis.grid, width, {
-    image: analysis.modalities[m].image, values: found.modalities[m].weights, range: [0, most], table, opacity: 0.75,
+    ...photoLook(analysis.modalities[m], store.state.display), values: found.modalities[m].weights, range: [0, most], table,
     mask: keptMask(analysis, m), caption: m.toUpperCase(), label: `${m.toUpperCase()}, ${heading}`, data: { token: found.token, modality: m },
   });
   const drawsOn = (m) => {

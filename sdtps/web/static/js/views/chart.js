@@ -4,6 +4,7 @@ import { h } from '../core/dom.js';
 
 const SVG_SPACE = 'http://www.w3.org/2000/svg';
 const CHART_MARGIN = { top: 8, right: 10, bottom: 32, left: 44 };
+const ARROW_MARGIN = 26;
 
 function svg(tag, props = {}, ...children) {
   const [name, ...classes] = tag.split('.');
@@ -43,28 +44,42 @@ export function logTicks([low, high]) {
   return ticks;
 }
 
+const ROOT_TICKS = [0, 0.01, 0.05, 0.15, 0.3, 0.5, 0.75, 1];
+
+// How an axis is bent: not at all, by the logarithm, or by the square root, which widens its beginning.
+const BENDS = {
+  log: { bend: (value) => Math.log10(value), straighten: (value) => 10 ** value },
+  root: { bend: (value) => Math.sqrt(value), straighten: (value) => value ** 2 },
+};
+const STRAIGHT = { bend: (value) => value, straighten: (value) => value };
+
 /**
  * Values ↔ positions.
  * @param {[number, number]} range
  * @param {[number, number]} ends positions of the range's ends
- * @param {boolean} [log]
+ * @param {'log' | 'root' | null} [kind]
  */
-export function makeScale(range, [start, end], log) {
-  const [low, high] = log ? range.map((value) => Math.log10(value)) : range;
+export function makeScale(range, [start, end], kind) {
+  const { bend, straighten } = kind ? BENDS[kind] : STRAIGHT;
+  const [low, high] = range.map(bend);
   const span = high - low || 1;
-  const at = (value) => start + (((log ? Math.log10(value) : value) - low) / span) * (end - start);
-  const back = (position) => {
-    const value = low + ((position - start) / (end - start)) * span;
-    return log ? 10 ** value : value;
-  };
+  const at = (value) => start + ((bend(value) - low) / span) * (end - start);
+  const back = (position) => straighten(low + ((position - start) / (end - start)) * span);
   return { at, back };
 }
+
+/**
+ * @param {{ log?: boolean, root?: boolean }} axis
+ * @returns {'log' | 'root' | null}
+ */
+const kindOf = ({ log, root }) => (log ? 'log' : root ? 'root' : null);
 
 const tickText = (value) => String(Number(value.toPrecision(4)));
 const exponentOf = (value) => Math.round(Math.log10(value));
 
 function axes(spec, x, y, box) {
-  const xTicks = spec.x.log ? logTicks(spec.x.range) : niceTicks(spec.x.range, Math.max(2, (box.right - box.left) / 60));
+  const even = () => niceTicks(spec.x.range, Math.max(2, (box.right - box.left) / 60));
+  const xTicks = spec.x.log ? logTicks(spec.x.range) : spec.x.root ? ROOT_TICKS : even();
   const yTicks = niceTicks(spec.y.range, Math.max(2, (box.bottom - box.top) / 34));
   return [
     ...yTicks.map((tick) => svg('g', {},
@@ -76,6 +91,19 @@ function axes(spec, x, y, box) {
     svg('line.lens-axis', { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom }),
     svg('text.lens-axis-title', { x: (box.left + box.right) / 2, y: spec.height - 3, 'text-anchor': 'middle' }, spec.x.title),
     svg('text.lens-axis-title', { transform: `translate(9 ${(box.top + box.bottom) / 2}) rotate(-90)`, 'text-anchor': 'middle' }, spec.y.title),
+    ...(spec.y.better ? betterArrow(spec.y.better, box) : []),
+  ];
+}
+
+// Which way is good, beside the right edge.
+function betterArrow({ up, text }, box) {
+  const x = box.right + 9;
+  const middle = (box.top + box.bottom) / 2;
+  const [from, to] = up ? [box.bottom, box.top] : [box.top, box.bottom];
+  const wing = up ? 5 : -5;
+  return [
+    svg('path.lens-better', { d: `M${x} ${from}V${to}M${x - 4} ${to + wing}L${x} ${to}L${x + 4} ${to + wing}` }),
+    svg('text.lens-tick.lens-better-word', { transform: `translate(${x + 13} ${middle}) rotate(-90)`, 'text-anchor': 'middle' }, text),
   ];
 }
 
@@ -96,8 +124,8 @@ function linePath(xs, ys, x, y) {
  * @property {number} width
  * @property {number} height
  * @property {string} label
- * @property {{ values: number[], range: [number, number], title: string, log?: boolean }} x
- * @property {{ range: [number, number], title: string }} y
+ * @property {{ values: number[], range: [number, number], title: string, log?: boolean, root?: boolean }} x
+ * @property {{ range: [number, number], title: string, better?: { up: boolean, text: string } }} y
  * @property {{ values: (number | null)[], kind: string }[]} series
  * @property {{ low: number[], high: number[], middle?: number[] }} [band]
  * @property {number | null} [now] a vertical mark
@@ -108,10 +136,10 @@ function linePath(xs, ys, x, y) {
 /** @param {LineSpec} spec */
 export function lineChart(spec) {
   const box = {
-    left: CHART_MARGIN.left, right: spec.width - CHART_MARGIN.right,
+    left: CHART_MARGIN.left, right: spec.width - (spec.y.better ? ARROW_MARGIN : CHART_MARGIN.right),
     top: CHART_MARGIN.top, bottom: spec.height - CHART_MARGIN.bottom,
   };
-  const x = makeScale(spec.x.range, [box.left, box.right], spec.x.log);
+  const x = makeScale(spec.x.range, [box.left, box.right], kindOf(spec.x));
   const y = makeScale(spec.y.range, [box.bottom, box.top]);
   const xs = spec.x.values;
   const node = svg('svg.lens-chart', {
@@ -171,7 +199,7 @@ export function dotChart(spec) {
   const zero = left + 12;
   const rowHeight = 22;
   const bottom = 8 + rowHeight * spec.rows.length;
-  const x = makeScale(spec.range, [left + 40, spec.width - 14], true);
+  const x = makeScale(spec.range, [left + 40, spec.width - 14], 'log');
   const at = (value) => (value === 0 ? zero : x.at(value));
   const ticks = logTicks(spec.range).filter((tick, i, all) => all.length < 10 || exponentOf(tick) % 2 === 0);
   return svg('svg.lens-chart', {

@@ -6,6 +6,9 @@ import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { orDash, rangeNumber } from '../core/numbers.js';
 import { miniMap, miniWidth, numberedBar } from '../grid/minimap.js';
+import { photoLook } from '../grid/paint.js';
+
+const RANKS = 'ranks'; // beside the panels' maps: places that a patch rose or fell
 
 function factsOf(change, m) {
   const fact = (name, value, shown = name) => h('tr', {}, h('td', { 'data-t': `compare.${name}` }), h('td', { 'data-fact': shown }, value));
@@ -19,30 +22,36 @@ function factsOf(change, m) {
 }
 
 /** @param {Lens} lens */
-export function makeCompareRows({ config, i18n, tables }) {
+export function makeCompareRows({ config, i18n, store, tables }) {
   const node = h('div.lens-compare-rows');
   const maps = config.panels.filter((panel) => panel.kind === 'heat');
   const first = maps.find((panel) => panel.group === 'decision') || maps[0];
+  let chosenMap = ''; // what the reader chose
   let shownMap = first.name;
   let redraw = () => {};
-  const menu = h('select', { 'data-t-aria': 'compare.map', 'data-compare': 'map', onchange: () => { shownMap = menu.value; redraw(); } });
+  const menu = h('select', { 'data-t-aria': 'compare.map', 'data-compare': 'map', onchange: () => { chosenMap = menu.value; redraw(); } });
+  const nameOf = (map) => i18n.t(map === RANKS ? 'compare.ranks' : `column.${map}`);
 
   function invite(...content) {
     node.replaceChildren(h('div.lens-invite', {}, ...content));
     i18n.apply(node);
   }
 
-  function fillMenu(ranges) {
-    const known = maps.map((panel) => panel.name).filter((name) => name in ranges);
-    if (!known.includes(shownMap)) [shownMap] = known;
-    menu.replaceChildren(...known.map((name) => h('option', { value: name, selected: name === shownMap }, i18n.t(`column.${name}`))));
+  // Scores with other bounds differ by their bounds first of all; then the ranks say what changed.
+  function fillMenu(answered) {
+    const known = [...maps.map((panel) => panel.name), RANKS].filter((map) => map in answered.maps);
+    const usual = answered.same_scale || !known.includes(RANKS) ? first.name : RANKS;
+    shownMap = [chosenMap, usual, known[0]].find((map) => known.includes(map)) || '';
+    menu.replaceChildren(...known.map((map) => h('option', { value: map, selected: map === shownMap }, nameOf(map))));
   }
 
-  function differenceOf(change, limit, look) {
+  function differenceOf(change, { most, flat }, look) {
+    const values = shownMap === RANKS ? change.climbed : change.differences[shownMap];
+    const ends = shownMap === RANKS ? ['−', '+'].map((sign) => `${sign}${most}`) : ['−', '+'].map((sign) => sign + rangeNumber(most));
     return h('div.lens-difference-map', {},
-      look({ values: change.differences[shownMap], range: [-limit, limit], table: tables.diverging, opacity: 0.85 }),
-      limit ? numberedBar(tables.diverging, `−${rangeNumber(limit)}`, `+${rangeNumber(limit)}`, '0')
-        : h('p.lens-hint', { 'data-t': 'compare.same' }));
+      look({ values: flat ? values.map(() => 0) : values, range: flat ? [0, 0] : [-most, most], table: tables.diverging }),
+      flat ? h('p.lens-hint', {}, most ? i18n.t('compare.little', { most: rangeNumber(most) }) : i18n.t('compare.same'))
+        : numberedBar(tables.diverging, ends[0], ends[1], '0'));
   }
 
   function row(m, answered, before, after) {
@@ -50,14 +59,14 @@ export function makeCompareRows({ config, i18n, tables }) {
     const change = answered.modalities[m];
     const name = m.toUpperCase();
     const picture = (of, label, more) => miniMap(grid, miniWidth(grid, 78, 84), {
-      image: of.modalities[m].image, label: `${name}, ${label}`, ...more,
+      ...photoLook(of.modalities[m], store.state.display), label: `${name}, ${label}`, ...more,
     });
     return h('div.lens-compare-row', { 'data-modality': m },
       h('div.lens-row-name', {}, h('span', {}, name)),
       picture(before, 'A', { ...decisionLook(before, m), table: tables.viridis }),
       picture(after, 'B', { ...decisionLook(after, m), table: tables.viridis }),
       picture(after, i18n.t('compare.changed'), { entered: change.entered, left: change.left, data: { changed: m } }),
-      differenceOf(change, answered.ranges[shownMap], (look) => picture(after, `B − A, ${i18n.t(`column.${shownMap}`)}`, {
+      differenceOf(change, answered.maps[shownMap], (look) => picture(after, `B − A, ${nameOf(shownMap)}`, {
         ...look, data: { difference: m },
       })),
       factsOf(change, m));
@@ -73,7 +82,7 @@ export function makeCompareRows({ config, i18n, tables }) {
       invite(h('p', { 'data-t': 'compare.grids' }));
       return;
     }
-    fillMenu(answered.ranges);
+    fillMenu(answered);
     const heads = ['compare.a', 'compare.b', 'compare.changed'].map((key) => h('span', { 'data-t': key }));
     node.replaceChildren(
       h('div.lens-compare-head', {}, h('span'), ...heads, h('span.lens-difference', {}, 'B − A ', menu), h('span')),

@@ -3,8 +3,8 @@
 /** @import { Translator } from '../core/types.js' */
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
-import { orDash } from '../core/numbers.js';
-import { lineChart } from './chart.js';
+import { orDash, signed } from '../core/numbers.js';
+import { chartLegend, lineChart } from './chart.js';
 
 /** @param {Record<string, any>} found */
 export const hasPerson = (found) => Object.values(found.removal).some((row) => 'person' in row);
@@ -19,29 +19,49 @@ export function reportContent(found, target, i18n) {
   return [
     h('p.lens-intro', { 'data-t': `faith.explain.${target}` }),
     ...(found.weighed ? [h('p.lens-intro', { 'data-t': 'faith.weighed', 'data-weighed': '' })] : []),
+    chartLegend(['score', 'random', 'centre'].map((kind) => ({ kind, name: i18n.t(`faith.legend.${kind}`) }))),
     h('div.lens-faith-charts', {}, ...given.map((m) => h('div', { 'data-modality': m }, h('h3', {}, m.toUpperCase()),
       ...['insertion', 'deletion'].map((kind) => removalChart(found.removal[m][target], m, kind, i18n))))),
     h('div.lens-faith-tables', {}, factTable(found, target, given, i18n), setTable(found, given)),
   ];
 }
 
+// A number with its sign and so many decimals that one sees on which side of 0 it is.
+const leading = (value, digits) => (value === null ? '–' : signed(value, digits));
+
+function verdicts(curve, name, i18n) {
+  const verdict = (key, beats) => h(`span.lens-chip${beats ? '.lens-good' : ''}`, {
+    [`data-${key}`]: name, 'data-t': `faith.${key}.${beats ? 'beats' : 'not'}`,
+  });
+  const { lead, lead_low: low, lead_high: high, centre_lead: centre, digits } = curve;
+  const words = {
+    lead: leading(lead, digits), low: leading(low, digits), high: leading(high, digits), n: wins(curve), area: curve.area.toFixed(digits),
+  };
+  return [
+    h('p.lens-verdict-line', {}, verdict('verdict', curve.beats_chance),
+      h('span', { 'data-area': name, 'data-value': curve.area, 'data-lead': lead }, i18n.t('faith.lead', words))),
+    centre === null ? null : h('p.lens-verdict-line', {}, verdict('centre', curve.beats_centre),
+      h('span', {}, i18n.t('faith.centre.lead', { lead: leading(centre, digits) }))),
+  ];
+}
+
+// Random orders that do worse, in percent.
+const wins = ({ percentile, higher_is_better: up }) => Number(((up ? percentile : 1 - percentile) * 100).toFixed(1));
+
 function removalChart(removal, m, kind, i18n) {
   if (!removal) return h('p.lens-hint', { 'data-t': 'sweep.no_mask' });
   const curve = removal[kind];
-  const beats = kind === 'insertion' ? curve.above : curve.below;
   const low = Math.min(0, ...curve.cosine, ...curve.low);
   const name = `${m}-${kind}`;
+  const up = curve.higher_is_better;
   return h('figure.lens-figure', { 'data-curve': name },
-    h('figcaption', {}, h('b', { 'data-t': `faith.${kind}` }),
-      h(`span.lens-chip${beats ? '.lens-good' : ''}`, { 'data-verdict': name, 'data-t': beats ? 'faith.beats' : 'faith.not' }),
-      h('span', { 'data-area': name, 'data-value': curve.area }, i18n.t('faith.area', {
-        area: curve.area.toFixed(3), low: curve.area_low.toFixed(3), high: curve.area_high.toFixed(3), percentile: Math.round(curve.percentile * 100),
-      }))),
+    h('figcaption', {}, h('b', { 'data-t': `faith.${kind}` })),
+    ...verdicts(curve, name, i18n),
     lineChart({
-      width: 326, height: 128, label: `${m.toUpperCase()}, ${i18n.t(`faith.${kind}`)}`,
-      x: { values: curve.share, range: [0, 1], title: i18n.t(`faith.${kind}.x`) },
-      y: { range: [Math.floor(low * 5) / 5, 1], title: i18n.t('faith.cosine') },
-      series: [{ values: curve.cosine, kind: m }], band: curve,
+      width: 326, height: 138, label: `${m.toUpperCase()}, ${i18n.t(`faith.${kind}`)}`,
+      x: { values: curve.share, range: [0, 1], title: i18n.t(`faith.${kind}.x`), root: true },
+      y: { range: [Math.floor(low * 5) / 5, 1], title: i18n.t('faith.cosine'), better: { up, text: i18n.t('faith.better') } },
+      series: [...(curve.centre.length ? [{ values: curve.centre, kind: 'centre' }] : []), { values: curve.cosine, kind: m }], band: curve,
     }));
 }
 
@@ -53,10 +73,11 @@ function factTable(found, target, given, i18n) {
     const removal = found.removal[m][target] || found.removal[m].whole;
     return h('td', {}, value(found.facts[m], removal.retained));
   }));
-  const withChance = (value, share) => (value === null ? '–' : `${value.toFixed(3)} (${i18n.t('faith.percentile', { n: Math.round(share * 100) })})`);
+  const withChance = (value, share, key = 'faith.percentile') => (value === null ? '–'
+    : `${value.toFixed(4)} (${i18n.t(key, { n: Math.round(share * 100) })})`);
   return h('table.lens-facts', {}, headRow(given, h('th')), h('tbody', {},
     fact('kept_only', (f, r) => withChance(r.kept, r.kept_percentile)),
-    fact('dropped_only', (f, r) => withChance(r.dropped, r.dropped_percentile)),
+    fact('dropped_only', (f, r) => withChance(r.dropped, 1 - r.dropped_percentile, 'faith.percentile.lower')),
     fact('margin', (f) => (f.margin === null ? '–' : `${f.margin.toFixed(4)} (${orDash(f.margin_sigmas, 2)} σ)`)),
     fact('effective', (f) => (f.effective_median === null ? '–'
       : `${f.effective_median.toFixed(1)} (${f.effective_min.toFixed(1)} – ${f.effective_max.toFixed(1)})`)),

@@ -7,6 +7,7 @@ import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { rangeNumber } from '../core/numbers.js';
 import { miniMap, miniWidth, numberedBar } from '../grid/minimap.js';
+import { photoLook } from '../grid/paint.js';
 import { flowOf } from './story.js';
 
 /** @typedef {{ key: string, look: (m: Modality) => Partial<Look>, bar: string[], colours?: boolean }} Column */
@@ -43,7 +44,7 @@ export function makeGradientMaps({ config, i18n, store, tables }) {
   /** @returns {Column} */
   function live({ name: key }, analysis, table) {
     const range = /** @type {Range} */ ([0, Math.max(...MODALITIES.map((m) => analysis.modalities[m].ranges[key][1]))]);
-    const look = (m) => ({ values: analysis.modalities[m].maps[key], range, table, opacity: 0.85 });
+    const look = (m) => ({ values: analysis.modalities[m].maps[key], range, table });
     return { key, look, bar: ['0', rangeNumber(range[1])], colours: true };
   }
 
@@ -52,7 +53,7 @@ export function makeGradientMaps({ config, i18n, store, tables }) {
     if (flow.lacking) return { key, look: () => ({}), bar: [i18n.t('absent'), ''] };
     const shown = logarithms(flow);
     if (!shown) return { key, look: () => ({}), bar: ['0', '0'] };
-    const look = (m) => ({ ...shown.look(m), table, opacity: 0.9 });
+    const look = (m) => ({ ...shown.look(m), table });
     return { key, look, bar: shown.range.map((v) => `1e${Math.round(v) || 0}`), colours: true };
   }
 
@@ -72,7 +73,8 @@ export function makeGradientMaps({ config, i18n, store, tables }) {
     ]);
     const nameOf = (key) => i18n.t(i18n.has(`map.${key}`) ? `map.${key}` : `column.${key}`);
     const picture = (m, { key, look }) => miniMap(grid, width, {
-      image: analysis.modalities[m].image, ...look(m), label: `${m.toUpperCase()}, ${nameOf(key)}`, data: { gradient: key, modality: m },
+      ...photoLook(analysis.modalities[m], store.state.display), ...look(m),
+      label: `${m.toUpperCase()}, ${nameOf(key)}`, data: { gradient: key, modality: m },
     });
     const bar = (/** @type {Column} */ { bar: words, colours }) => (colours ? numberedBar(table, words[0], words[1])
       : h('div.lens-ends', {}, ...words.map((text) => h('span', {}, text))));

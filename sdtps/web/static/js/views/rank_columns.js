@@ -15,7 +15,10 @@ async function makePictures(item, [height, width], state) {
     width: images[i] ? images[i].naturalWidth : width, height: images[i] ? images[i].naturalHeight : height, 'data-rank-modality': m,
   }));
   const paint = (masks) => MODALITIES.forEach((m, i) => paintPanel(canvases[i], masks
-    ? { image: images[i], ...masks.grid, mask: unpack(masks[m], Uint8Array), dropped: state.display.dropped }
+    ? {
+      image: images[i], ...masks.grid, mask: unpack(masks[m], Uint8Array), dropped: state.display.dropped,
+      brightness: masks.brightness[m] && unpack(masks.brightness[m], Float32Array),
+    }
     : { image: images[i], rows: 1, cols: 1 }));
   return { nodes: MODALITIES.map((m, i) => h('span', { 'data-name': m.toUpperCase() }, canvases[i])), paint };
 }

@@ -1,6 +1,6 @@
 // The first view: the grid of panels with the numbers of the patch in hand.
 
-/** @import { Lens, View } from '../core/types.js' */
+/** @import { Lens, Modality, View } from '../core/types.js' */
 import { h } from '../core/dom.js';
 import { currentModel } from '../core/models.js';
 import { paintCell } from '../grid/cells.js';
@@ -16,7 +16,11 @@ import { makeTokenChooser } from '../grid/tokens.js';
  */
 export function makeSelection({ config, i18n, store, tables }, { chooseToken, openMatrix }) {
   const { state } = store;
-  const grid = makeGrid(config);
+  const grid = makeGrid(config, (modality, open) => {
+    if (open) priors.add(modality);
+    else priors.delete(modality);
+    update();
+  });
   const chooser = makeTokenChooser(chooseToken, openMatrix);
   const tokenColumn = config.panels.findIndex((panel) => panel.tokens);
   if (tokenColumn >= 0) grid.heads[tokenColumn].extra.append(chooser.node);
@@ -25,12 +29,16 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
   const empty = h('div.lens-empty', { hidden: true }, h('h2', { 'data-t': 'empty.title' }), h('p', { 'data-t': 'empty.text' }));
   const area = h('div.lens-area', {}, grid.node, empty);
   const node = h('div', {}, grid.tabs, area, readout.node);
+  const priors = /** @type {Set<Modality>} */ (new Set()); // rows of missing pictures that the reader opened
   let fitted = '';
 
   function update() {
     const { analysis } = state;
     if (!analysis) return;
-    if (fitted !== `${analysis.grid.rows}x${analysis.grid.cols}`) fit();
+    if (grid.collapse((m) => analysis.modalities[m].missing, priors)) {
+      i18n.apply(grid.node);
+      fit();
+    } else if (fitted !== `${analysis.grid.rows}x${analysis.grid.cols}`) fit();
     for (const cell of grid.cells) if (!cell.node.hidden) paintCell(cell, analysis, state, tables, i18n);
     chooser.update(analysis.counts.tokens, state.token, i18n);
     readout.update();
@@ -57,7 +65,7 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
     fit();
   }
 
-  store.subscribe(['display', 'language'], () => { if (!node.hidden) update(); });
+  store.subscribe(['display', 'language', 'peeking'], () => { if (!node.hidden) update(); });
   store.subscribe(['token'], () => { if (state.token === null) update(); });
   store.subscribe(['pointed', 'language'], readout.update);
   store.subscribe(['busy'], () => grid.node.setAttribute('aria-busy', String(state.busy)));

@@ -11,33 +11,25 @@ import { chartLegend, lineChart } from './chart.js';
 const SWEEP_DELAY = 250; // after the last move: a sweep costs as much as a hundred moves
 
 /**
- * What is drawn: one chart per measure, with its lines and the range of its axis.
+ * What is drawn: one chart per measure that tells something, with its lines and the range of its axis.
  * @param {Record<string, any>} found
- * @param {number} patches
- * @returns {{ key: string, series: { values: (number | null)[], kind: string }[], range: [number, number], counts?: boolean }[]}
+ * @returns {{ key: string, series: { values: (number | null)[], kind: string }[], range: [number, number] }[]}
  */
-export function chartsOf(found, patches) {
+export function chartsOf(found) {
   const given = MODALITIES.filter((m) => m in found.cosine);
-  const lines = (curves) => given.map((m) => ({ values: curves[m], kind: m }));
   const low = Math.min(...given.flatMap((m) => found.cosine[m].filter((v) => v !== null)), 0.9);
-  const whole = /** @type {[number, number]} */ ([0, 1]);
-  const counts = [{ values: found.kept, kind: 'count' }, { values: found.tokens, kind: 'tokens' }];
-  return [
-    { key: 'counts', series: counts, range: [0, patches], counts: true },
-    { key: 'jaccard', series: lines(found.jaccard), range: whole },
-    ...(Object.keys(found.precision).length ? [{ key: 'precision', series: lines(found.precision), range: whole }] : []),
-    { key: 'cosine', series: lines(found.cosine), range: [Math.floor(low * 10) / 10, 1] },
-  ];
+  return found.telling.map((key) => ({
+    key, series: given.map((m) => ({ values: found[key][m], kind: m })), range: [key === 'cosine' ? Math.floor(low * 10) / 10 : 0, 1],
+  }));
 }
 
 // The numbers of one point, as words.
 function pointWords(found, i, i18n) {
   const parts = Object.keys(found.cosine).map((m) => {
-    const words = [`J ${orDash(found.jaccard[m][i], 2)}`, `cos ${orDash(found.cosine[m][i], 3)}`];
-    if (m in found.precision) words.push(`P ${orDash(found.precision[m][i], 2)}`);
+    const words = found.telling.map((key) => `${i18n.t(`sweep.${key}.y`)} ${orDash(found[key][m][i], key === 'cosine' ? 3 : 2)}`);
     return `${m.toUpperCase()} ${words.join(', ')}`;
   });
-  return [`K ${found.kept[i]}`, i18n.t('means.tokens', { n: found.tokens[i] }), ...parts];
+  return [`K ${found.kept[i]}`, i18n.t('means.tokens', { n: found.tokens[i] }), ...(found.telling.length ? parts : [])];
 }
 
 /** @param {Lens} lens */
@@ -64,9 +56,8 @@ export function makeSweep(lens) {
   const run = () => { if (state.analysis && state.key) ask(name); };
   const later = afterwards(() => { if (!node.closest('[hidden]')) run(); }, SWEEP_DELAY);
 
-  function figure({ key, series, range, counts = false }, height) {
-    const legend = counts ? ['kept', 'tokens'].map((kind, i) => ({ kind: series[i].kind, name: i18n.t(`sweep.${kind}`) }))
-      : series.map(({ kind }) => ({ kind, name: kind.toUpperCase() }));
+  function figure({ key, series, range }, height) {
+    const legend = series.map(({ kind }) => ({ kind, name: kind.toUpperCase() }));
     const { values } = found;
     return h('figure.lens-figure', { 'data-curve': key },
       h('figcaption', {}, h('b', { 'data-t': `sweep.${key}` }), chartLegend(legend)),
@@ -83,9 +74,11 @@ export function makeSweep(lens) {
       charts.replaceChildren(h('p.lens-hint', {}, i18n.sentence(found.error)));
       return;
     }
-    const specs = chartsOf(found, state.analysis.counts.patches);
+    const specs = chartsOf(found);
     const height = Math.max(104, Math.min(160, Math.floor(470 / specs.length)));
     charts.replaceChildren(...specs.map((spec) => figure(spec, height)));
+    if (!specs.length) charts.append(h('p.lens-hint', { 'data-t': 'sweep.still' }));
+    if (!found.telling.includes('jaccard')) charts.append(h('p.lens-hint', { 'data-t': 'sweep.arithmetic' }));
     if (!Object.keys(found.precision).length) charts.append(h('p.lens-hint', { 'data-t': 'sweep.no_mask' }));
     i18n.apply(charts);
     node.dataset.sweep = JSON.stringify({ name: found.name, now: found.now });

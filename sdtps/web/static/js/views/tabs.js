@@ -55,5 +55,6 @@ export function makeTabs(views, store, onSwitch) {
   }
 
   store.subscribe(['language'], retranslate);
+  store.subscribe(['display'], () => { if (state.analysis && current.retranslate) current.retranslate(); }); // small maps follow, too
   return { node, choose, retranslate };
 }

@@ -8,29 +8,31 @@ import { orDash } from '../core/numbers.js';
 import { askAbout } from '../core/questions.js';
 import { latestWins } from '../core/requester.js';
 import { miniMap, miniWidth } from '../grid/minimap.js';
+import { photoLook } from '../grid/paint.js';
 
 // The kept patches, or the weights of a selector that drops none.
 const decision = ({ mask, weights }, table) => (weights ? { values: weights, range: /** @type {Range} */ ([0, 1]), table } : { mask });
 
-function picture(result, m, analysis, { current, table }) {
+function picture(result, m, { analysis, display }, { current, table }) {
   const change = result.modalities[m];
   return h('div', {},
     miniMap(analysis.grid, miniWidth(analysis.grid, 72, 96), {
-      image: analysis.modalities[m].image, ...decision(change, table), entered: current ? null : change.entered, left: current ? null : change.left,
+      ...photoLook(analysis.modalities[m], display), ...decision(change, table),
+      entered: current ? null : change.entered, left: current ? null : change.left,
       caption: m.toUpperCase(), label: `${result.name}, ${m.toUpperCase()}`, data: { variant: result.name, modality: m },
     }),
     current ? null : h('p.lens-under', { 'data-jaccard': m },
       `+${change.entered.length} −${change.left.length} · J ${change.overlap.jaccard.toFixed(2)}`));
 }
 
-function pictures(result, { current, table }, analysis, i18n) {
+function pictures(result, { current, table }, state, i18n) {
   const differ = MODALITIES.some((m) => !result.modalities[m].missing && result.modalities[m].entered.length);
   const words = [i18n.t('variants.numbers', { kept: result.kept, tokens: result.tokens ?? '–' })];
   if (!current) {
     words.push(i18n.t('variants.cosine', { value: orDash(result.sdtps_cosine, 3) }), i18n.t(differ ? 'variants.differs' : 'variants.same'));
   }
   return [
-    h('div.lens-minis', {}, ...MODALITIES.map((m) => picture(result, m, analysis, { current, table }))),
+    h('div.lens-minis', {}, ...MODALITIES.map((m) => picture(result, m, state, { current, table }))),
     h('p.lens-under', { 'data-numbers': result.name }, words.join(' · ')),
   ];
 }
@@ -60,7 +62,7 @@ export function makeVariantsView(lens) {
           })),
       h('p', {}, variantSummary(about, i18n)),
       ...(result.lacking ? [h('p.lens-lacking', {}, i18n.sentence(result.lacking))]
-        : pictures(result, { current, table: tables.viridis }, state.analysis, i18n)));
+        : pictures(result, { current, table: tables[state.display.colormap] }, state, i18n)));
   }
 
   function draw() {
