@@ -72,7 +72,7 @@ def relief(pixels: Pixels) -> Layer:
     if grey is None:
         return layer
     local = _blurred(grey, 1.0) - _blurred(grey, 9.0)
-    spread = float(np.quantile(np.abs(local), 0.95)) or 1.0
+    spread = float(np.quantile(np.abs(local), 0.99)) or 1.0
     steps = np.rint(np.clip(local / spread, -1, 1) * RELIEF_LEVELS)
     layer[..., 0] = np.where(steps > 0, 255, 0)
     layer[..., 1] = np.rint(np.abs(steps) / RELIEF_LEVELS * RELIEF_ALPHA * 255)

@@ -93,3 +93,29 @@ def test_variants_as_plain_values(opened):
     found = {r.name: r.as_dict() for r in across_variants(opened, sdtps.Settings())}
     assert found["paper"]["change"] is None
     assert found["final"]["change"]["sdtps_cosine"] == pytest.approx(1.0)
+
+
+def test_ranks_are_compared_where_scores_have_other_bounds(analyse_at):
+    found = compare(analyse_at(), analyse_at(beta=0.5))
+    assert not found.same_scale
+    before, after = analyse_at()["nir"], analyse_at(beta=0.5)["nir"]
+    best = int(after.keep[0])
+    assert found.modalities["nir"].climbed[best] == before.rank[best]
+    assert found.modalities["nir"].climbed.sum() == 0, "who climbs leaves others behind"
+    same = compare(analyse_at(), analyse_at(sparse_ratio=0.25, tau=3.0))
+    assert same.same_scale
+    assert not same.modalities["nir"].climbed.any()
+    assert not compare(analyse_at(), analyse_at(variant="open-source")).same_scale
+
+
+def test_curves_that_are_arithmetic_are_not_drawn(opened, analyse_at):
+    person = analyse_at()["rgb"].mask
+
+    def telling(name, values, **more):
+        return sweep(opened, sdtps.Settings(), name, values, **more).telling
+
+    assert telling("sparse_ratio", [0.25, 0.5, 1.0], person=person) == ("precision", "cosine")
+    assert telling("sparse_ratio", [0.25, 0.5, 1.0]) == ("cosine",)
+    assert telling("beta", [0.0, 0.25, 0.5], person=person) == ("jaccard", "precision", "cosine")
+    assert telling("aggr_ratio", [0.1, 0.4], person=person) == ("cosine",)
+    assert telling("tau", [0.1, 1.0, 10.0], person=person) == ()

@@ -23,6 +23,12 @@ def test_the_whole_report(opened):
     found = report.as_dict()
     assert found["removal"]["nir"]["whole"]["insertion"]["area"] == report.removal["nir"]["whole"].insertion.area
     assert found["settings"]["sparse_ratio"] == 0.5
+    curve = found["removal"]["tir"]["person"]["deletion"]
+    assert len(curve["centre"]) == len(curve["share"])
+    assert curve["higher_is_better"] is False
+    assert curve["beats_chance"] == (round(curve["lead_low"], curve["digits"]) > 0), (
+        "the sentence follows from the digits"
+    )
 
 
 def test_a_missing_modality_has_no_report(without):

@@ -5,7 +5,15 @@ import torch
 import sdtps
 from sdtps.algorithm.selection import kept_count
 from sdtps.algorithm.trace import Branch, Evidence
-from sdtps.metrics.removal import compare_curve, measure_removal, percentile, random_orders, set_sizes
+from sdtps.metrics.removal import (
+    centre_order,
+    compare_curve,
+    digits_for,
+    measure_removal,
+    percentile,
+    random_orders,
+    set_sizes,
+)
 from sdtps.variants import VARIANTS, get_variant
 from tests.algorithm import reference
 from tests.conftest import random_tokens, shaken_module
@@ -178,3 +186,53 @@ def test_area_of_a_known_curve():
     assert curve.percentile == 1.0
     assert curve.above
     assert curve.as_dict()["above"] is True
+
+
+def test_the_lead_follows_from_its_interval_and_its_direction():
+    share = np.array([0.0, 0.5, 1.0])
+    randoms = np.array([[0.0, h, 1.0] for h in np.linspace(0.2, 0.6, 101)])
+    ours, centre = np.array([0.0, 0.7, 1.0]), np.array([0.0, 0.8, 1.0])
+    up = compare_curve(share, ours, randoms, centre)
+    assert up.lead == pytest.approx(0.5 * (0.7 - 0.4))
+    assert (up.lead_low, up.lead_high) == pytest.approx((0.5 * (0.7 - 0.59), 0.5 * (0.7 - 0.21)))
+    assert up.beats_chance
+    assert not up.beats_centre
+    down = compare_curve(share, ours, randoms, centre, higher_is_better=False)
+    assert down.lead == pytest.approx(-up.lead)
+    assert down.lead_low < down.lead < down.lead_high < 0
+    assert not down.beats_chance
+    assert down.beats_centre
+    assert up.as_dict()["beats_chance"] is True
+    alone = compare_curve(share, ours, randoms)
+    assert np.isnan(alone.centre_lead)
+    assert not alone.beats_centre
+
+
+def test_digits_show_on_which_side_of_zero_a_lead_is():
+    assert digits_for(0.5, -0.2) == 3
+    assert digits_for(0.00004, 0.05) == 6
+    assert f"{0.00004:+.{digits_for(0.00004)}f}" == "+0.000040"
+    assert digits_for(0.0, float("nan")) == 3
+    assert digits_for(1e-30) == 8
+
+
+def test_the_centre_prior_begins_in_the_middle_and_ends_in_the_corners():
+    order = centre_order(sdtps.Grid(16, 8))
+    assert sorted(order) == list(range(128))
+    assert set(order[:4]) == {7 * 8 + 3, 7 * 8 + 4, 8 * 8 + 3, 8 * 8 + 4}
+    assert set(order[-4:]) == {0, 7, 120, 127}
+
+
+def test_the_first_patches_are_on_the_curve():
+    assert set(set_sizes(128)) >= {1, 2, 3, 4, 6, 8, 127, 128}
+    assert list(set_sizes(2)) == [1, 2]
+
+
+def test_the_centre_prior_is_measured_like_the_score(tiny_model, opened):
+    left = pooled(tiny_model.net.sdtps, opened.evidence("final")["rgb"], sdtps.Settings())
+    centre = centre_order(sdtps.Grid(16, 8))
+    found = measure_removal(left, centre, 64, random_orders(128, 5, 0), centre=centre)["whole"]
+    for curve in (found.insertion, found.deletion):
+        assert curve.centre == pytest.approx(curve.cosine)
+        assert curve.centre_lead == 0
+        assert not curve.beats_centre

@@ -238,12 +238,12 @@ class Drawing:
 
     def shared_bar(self, col: int, panel: Panel) -> None:
         """One colour bar below a column, with the threshold of each modality on the score's."""
-        given = [trace for trace in self.analysis.traces.values() if not trace.missing]
+        given = [m for m in MODALITIES if not self.analysis[m].missing]
         x, _ = self.layout.place(0, col)
-        if maps_of(given[0], MODALITIES[0])[panel.name] is None:
+        if maps_of(self.analysis[given[0]], given[0])[panel.name] is None:
             return
         limits = self.limits[MODALITIES[0]][panel.name]
-        cuts = self._thresholds(panel, given)
+        cuts = self._thresholds(panel, [self.analysis[m] for m in given])
         y = self.layout.bottom + 0.03
         colour_bar(self.sheet, x, y, self.layout.cell[0], limits, self.options.colormap, cuts)
 

@@ -6,16 +6,16 @@ import { makeTranslator } from '../../../sdtps/web/static/js/core/i18n.js';
 import { captionOf, lookOf } from '../../../sdtps/web/static/js/grid/cells.js';
 import { stepFrom } from '../../../sdtps/web/static/js/grid/hover.js';
 import { linesOf, panelSize } from '../../../sdtps/web/static/js/grid/layout.js';
-import { patchBox } from '../../../sdtps/web/static/js/grid/paint.js';
+import { dimmedTo, patchBox } from '../../../sdtps/web/static/js/grid/paint.js';
 import { sentencesOf } from '../../../sdtps/web/static/js/grid/readout.js';
 import { tokenRow } from '../../../sdtps/web/static/js/grid/tokens.js';
 import { PANELS, floats, ints, move, payload } from './helpers.js';
 
-const DISPLAY = { colormap: 'viridis', opacity: 0.65, smooth: 'squares', scale: 'map', dropped: 'dim' };
+const DISPLAY = { colormap: 'viridis', over: 'lines', opacity: 0.65, smooth: 'squares', scale: 'map', dropped: 'dim' };
 const cell = (name) => ({ modality: 'rgb', panel: PANELS.find((panel) => panel.name === name) });
-const look = (name, analysis, more = {}) => lookOf(cell(name), analysis, { display: DISPLAY, token: null, ...more });
+const look = (name, analysis, more = {}) => lookOf(cell(name), analysis, { display: DISPLAY, token: null, peeking: false, ...more });
 const i18n = makeTranslator({ en: {
-  missing: 'missing', 'tokens.short': 'Σ {n}', 'token.short': 'token {n}', 'caption.score': 'cut {cut}', 'caption.often': '{draws} at {tau:.3g}',
+  missing: 'no picture', flat: 'flat', 'tokens.short': 'Σ {n}', 'token.short': 'token {n}', 'caption.score': 'cut {cut}', 'caption.often': '{draws} at {tau:.3g}',
   'readout.patch': 'row {row}, column {col}', 'readout.rank': '{modality} {state} {rank}/{n}', 'readout.kept': 'kept', 'readout.dropped': 'dropped',
   'readout.raw': '{modality}: {near}, {first}, norm {norm}',
 } }, { language: 'en' });
@@ -57,6 +57,47 @@ test('a panel is painted again exactly when its look changes', () => {
   const same = (name) => look(name, before).signature === look(name, after).signature;
   assert.deepEqual(['input', 'near', 'often', 'score', 'kept'].filter(same), ['input', 'near', 'often']);
   assert.notEqual(look('near', before).signature, look('near', before, { display: { ...DISPLAY, opacity: 0.5 } }).signature);
+});
+
+test('a flat map is flat, but on a bar for all maps it has its true colour', () => {
+  const packed = payload();
+  packed.modalities.rgb.flat = { near: true, score: false };
+  const analysis = unpackAnalysis(packed, null);
+  assert.equal(look('near', analysis).flat, true);
+  assert.equal(look('near', analysis, { display: { ...DISPLAY, scale: 'shared' } }).flat, false);
+  assert.equal(Boolean(look('score', analysis).flat), false);
+});
+
+test('what lies over a map is what the reader chose', () => {
+  const analysis = unpackAnalysis(payload(), null);
+  analysis.modalities.rgb.drawn = { lines: 'L', relief: 'R' };
+  const over = (name) => look('score', analysis, { display: { ...DISPLAY, over: name } });
+  assert.deepEqual([over('lines').layer, over('relief').layer, over('blend').layer], ['L', 'R', null]);
+  assert.deepEqual([over('lines').blend, over('blend').blend], [false, true]);
+  assert.notEqual(over('lines').signature, over('relief').signature);
+});
+
+test('while the photograph is looked at there is no map and no mask', () => {
+  const analysis = unpackAnalysis(payload(), null);
+  const { values, mask } = look('blend', analysis, { peeking: true });
+  assert.deepEqual([values, mask, look('kept', analysis, { peeking: true }).mask], [undefined, undefined, undefined]);
+});
+
+test('a map that compares with a missing picture is hatched, and says so', () => {
+  const packed = payload();
+  packed.modalities.tir.missing = true;
+  const analysis = unpackAnalysis(packed, null);
+  assert.equal(look('near', analysis).hatched, true);
+  assert.equal(captionOf(cell('near'), analysis, null, i18n), '← TIR: no picture');
+  assert.equal(look('score', analysis).hatched, false);
+});
+
+test('dropped patches are darker than kept ones, whatever the picture', () => {
+  const rest = (mask, brightness) => dimmedTo(mask, brightness);
+  assert.equal(rest([1, 0], [100, 100]), 0.35);
+  assert.equal(rest([1, 0], [20, 200]), 0.05, 'a dark person before a bright wall');
+  assert.equal(rest([1, 1], [20, 200]), 0.35);
+  assert.equal(rest([1, 0], null), 0.35);
 });
 
 test('one token is shown where a column has tokens', () => {

@@ -25,7 +25,15 @@ test('a link says what its sender saw, in the names of today', () => {
   assert.deepEqual(link.leaveOut, ['nir']);
   assert.equal(link.display.opacity, 0.5);
   const written = new URL(linkTo('http://x/', CONFIG, stateOf(link))).searchParams;
-  assert.deepEqual(Object.fromEntries(written), Object.fromEntries(new URLSearchParams(search)));
+  assert.deepEqual(Object.fromEntries(written), { ...Object.fromEntries(new URLSearchParams(search)), over: 'blend' });
+});
+
+test('an opacity alone means blending, as it did before there was a choice', () => {
+  const over = (search) => readLink(CONFIG, search).display.over;
+  assert.deepEqual(['', '?opacity=0.4', '?opacity=0.4&over=relief', '?over=blend', '?over=x'].map(over), ['lines', 'blend', 'relief', 'blend', 'lines']);
+  const link = readLink(CONFIG, '?opacity=0.4&over=relief');
+  const written = new URL(linkTo('http://x/', CONFIG, stateOf(link))).searchParams;
+  assert.deepEqual([written.get('over'), written.get('opacity')], ['relief', null], 'an opacity that nothing has is not in the link');
 });
 
 test('nonsense in a link is clamped or left out', () => {

@@ -20,9 +20,11 @@ test('a scale goes there and back', () => {
   const line = makeScale([0, 10], [100, 0]);
   assert.equal(line.at(5), 50);
   assert.equal(line.back(50), 5);
-  const log = makeScale([0.1, 10], [0, 100], true);
+  const log = makeScale([0.1, 10], [0, 100], 'log');
   assert.equal(log.at(1), 50);
   assert.ok(Math.abs(log.back(50) - 1) < 1e-12);
+  const root = makeScale([0, 1], [0, 100], 'root');
+  assert.deepEqual([root.at(0.01), root.at(0.25), root.back(50)], [10, 50, 0.25], 'the first patches have room');
 });
 
 test('gradients are shown by their powers of ten, and nothing is dimmed but zeros', () => {
@@ -45,11 +47,10 @@ test('features of these settings first, else the last complete ones; half-made o
   assert.deepEqual(indexesOf(null, CONFIG.defaults), { index: null, fits: false, partial: null });
 });
 
-test('a sweep has a chart of precision only where a mask is known', () => {
-  const found = { kept: [1], tokens: [1], jaccard: { rgb: [1] }, cosine: { rgb: [0.42] }, precision: {} };
-  assert.deepEqual(chartsOf(found, 128).map(({ key }) => key), ['counts', 'jaccard', 'cosine']);
-  assert.deepEqual(chartsOf({ ...found, precision: { rgb: [1] } }, 128).map(({ key, range }) => [key, range]),
-    [['counts', [0, 128]], ['jaccard', [0, 1]], ['precision', [0, 1]], ['cosine', [0.4, 1]]]);
+test('a sweep draws the curves that tell something, as Python says', () => {
+  const found = { kept: [1], tokens: [1], jaccard: { rgb: [1] }, cosine: { rgb: [0.42] }, precision: { rgb: [1] }, telling: ['precision', 'cosine'] };
+  assert.deepEqual(chartsOf(found).map(({ key, range }) => [key, range]), [['precision', [0, 1]], ['cosine', [0.4, 1]]]);
+  assert.deepEqual(chartsOf({ ...found, telling: [] }), []);
 });
 
 // As Python packs: all first bytes, then all second bytes, …
@@ -75,9 +76,10 @@ test('without a server a slider move is looked up, in the shape of an answer', (
   const tables = {
     rank: { shape: [2, 3, 4], values: Int32Array.from({ length: 24 }, (_, i) => i) },
     cut: table([2, 3, 3, 2], (i) => (i === 25 ? NaN : i)),
-    score: maps(2), 'score.range': table([2, 3, 2], (i) => i), 'score.shared': table([2, 2], (i) => i),
-    often: { ...maps(2, 2), values: Uint8Array.from({ length: 48 }, () => 32) }, 'often.range': table([2, 2, 3, 2], () => 0.5), 'often.shared': table([2, 2, 2], (i) => i),
-    blend: maps(2, 3), 'blend.range': table([2, 3, 3, 2], () => 0), 'blend.shared': table([2, 3, 2], (i) => i),
+    score: maps(2), 'score.range': table([2, 3, 2], (i) => i), 'score.flat': table([2, 3, 1], (i) => Number(i === 4)), 'score.shared': table([2, 2], (i) => i),
+    often: { ...maps(2, 2), values: Uint8Array.from({ length: 48 }, () => 32) }, 'often.range': table([2, 2, 3, 2], () => 0.5), 'often.flat': table([2, 2, 3, 1], () => 0),
+    'often.shared': table([2, 2, 2], (i) => i),
+    blend: maps(2, 3), 'blend.range': table([2, 3, 3, 2], () => 0), 'blend.flat': table([2, 3, 3, 1], () => 0), 'blend.shared': table([2, 3, 2], (i) => i),
   };
   const config = { ...CONFIG, steps: { beta: [0, 0.5], sparse_ratio: [0.25, 0.5, 1], aggr_ratio: [0.4], tau: [0.1, 1] } };
   const facts = { mix: ['m0', 'm1'], kept: [1, 2, 4], tokens: [[1], [2], [3]], notes: [[[]], [['n']], [[]]] };
@@ -89,6 +91,7 @@ test('without a server a slider move is looked up, in the shape of an answer', (
   assert.deepEqual([...unpack(nir.maps.often, Float32Array)], [0.5, 0.5, 0.5, 0.5], 'counts of draws are shares again');
   assert.equal('blend' in nir.maps, false, 'what the weights lack is not made up');
   assert.deepEqual(nir.ranges.score, [8, 9]);
+  assert.deepEqual([nir.flat.score, tir.flat.score], [true, false]);
   assert.deepEqual([answer.ranges.score, answer.ranges.near], [[2, 3], [0, 1]]);
   assert.deepEqual([tir.cut, tir.margin, answer.modalities.rgb.margin], [22, 23, 19]);
 });
