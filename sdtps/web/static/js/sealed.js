@@ -77,6 +77,7 @@ export function sealedAnswer({ config, facts, analysis }, tables, asked) {
       maps: Object.fromEntries(there.map((panel) => [panel.name, packNumbers(numbers(panel))])),
       ranges: Object.fromEntries(there.map((panel) => [panel.name, [...rowAt(tables[`${panel.name}.range`], [...placeOf(panel), i])]])),
       rank: packNumbers(rowAt(tables.rank, [b, i])),
+      kept: facts.kept[r],
       cut,
       margin: Number.isNaN(margin) ? null : margin,
       matrix: null,

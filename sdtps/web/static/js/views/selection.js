@@ -31,7 +31,7 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
     const { analysis } = state;
     if (!analysis) return;
     if (fitted !== `${analysis.grid.rows}x${analysis.grid.cols}`) fit();
-    for (const cell of grid.cells) paintCell(cell, analysis, state, tables, i18n);
+    for (const cell of grid.cells) if (!cell.node.hidden) paintCell(cell, analysis, state, tables, i18n);
     chooser.update(analysis.counts.tokens, state.token, i18n);
     readout.update();
   }
