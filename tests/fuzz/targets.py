@@ -163,7 +163,9 @@ FIELDS = ("key", "settings", "look", "format", "dpi", "id", "job", "root", "spli
           "length", "patch", "modality", "token", "pictures", "fit", "leave_out", "weights", "against")  # fmt: skip
 REQUESTS = st.tuples(
     st.sampled_from(("ask", "decide", "analyse", "stage", "open_bundle")),
-    st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6) | JSON,
+    st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6)
+    | st.fixed_dictionaries({"key": st.text(min_size=1)})
+    | JSON,
     st.sampled_from(sorted(TASKS)) | st.text(max_size=6),
 )
 

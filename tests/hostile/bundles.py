@@ -13,6 +13,7 @@ import numpy as np
 import sdtps
 from sdtps.checkpoints.load import random_model
 from sdtps.export import bundle, serialise
+from sdtps.export.bundle import SCHEMA
 from sdtps.export.figure import FigureOptions
 from sdtps.images.read import prepare, read_triplet
 from tests.conftest import tiny_vit_config
@@ -121,7 +122,7 @@ BUNDLES: tuple[Case, ...] = (
     refused("cut.zip", lambda: good()[:-30], NOT_ONE),
     refused("other.zip", lambda: zipped({"readme.txt": b"x"}), NOT_ONE),
     refused("no-kind.zip", saying(kind="other"), NOT_ONE),
-    refused("newer.zip", saying(schema=2), "bundle.newer"),
+    refused("newer.zip", saying(schema=SCHEMA + 1), "bundle.newer"),
     refused("schema-nonsense.zip", saying(schema=[1]), NOT_ONE),
     refused("bomb.zip", having(**{"inputs/rgb.png": bytes(65 * 2**20)}), TOO_BIG),
     refused("lying-bomb.zip", flipped(b"PK\1\2", 24, struct.pack("<I", 100)), DAMAGED, NOT_ONE),

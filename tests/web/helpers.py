@@ -45,9 +45,9 @@ def wait_idle(page: Page) -> None:
 
 
 def pictures(page: Page) -> dict[str, str]:
-    """Every canvas as a data URL, by `modality/panel`."""
+    """Every canvas of the columns on show as a data URL, by `modality/panel`."""
     return page.evaluate(
-        """() => Object.fromEntries([...document.querySelectorAll('.lens-grid canvas')].map(
+        """() => Object.fromEntries([...document.querySelectorAll('.lens-cell:not([hidden]) canvas')].map(
           c => [`${c.dataset.modality}/${c.dataset.panel}`, c.toDataURL()]))"""
     )
 

@@ -90,6 +90,7 @@ def shown_maps(answer: dict[str, Any]) -> dict[str, list[float]]:
         f"{m}.{name}": np.frombuffer(base64.b64decode(packed), "<f4").tolist()
         for m, part in answer["modalities"].items()
         for name, packed in part["maps"].items()
+        if packed is not None
     }
 
 
@@ -97,8 +98,8 @@ def expected_maps(analysis: sdtps.Analysis) -> dict[str, list[float]]:
     found = {}
     for m, trace in analysis.traces.items():
         for name, values in maps_of(trace, m).items():
-            assert values is not None
-            found[f"{m}.{name}"] = values.tolist()
+            if values is not None:
+                found[f"{m}.{name}"] = values.tolist()
     return found
 
 

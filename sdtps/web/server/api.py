@@ -21,7 +21,7 @@ from sdtps.export import figure as drawing
 from sdtps.export import serialise
 from sdtps.export.bundle import versions, write_bundle
 from sdtps.images.read import MAX_BYTES, Fit
-from sdtps.pipeline import OpenSet
+from sdtps.pipeline import OpenSet, runnable
 from sdtps.support.errors import InputError, LensError, full_sentence
 from sdtps.types import MODALITIES, Analysis
 from sdtps.web.server.access_log import with_log
@@ -209,12 +209,14 @@ def _analysed(
     model = backend.models.model(weights if isinstance(weights, str) else None)
     if fit not in list(Fit) or not (camera is None or (isinstance(camera, int) and not isinstance(camera, bool))):
         raise malformed()
+    wanted = asked.over(model.settings)
+    runnable(model, wanted.variant)  # before anything is decoded
     contents = [_content(p) for p in pictures]
     if not any(contents):
         raise InputError("input.none", "All three images are missing; give at least one.")
     triplet = backend.read(dict(zip(MODALITIES, contents, strict=True)), Fit(str(fit)))
     opened = OpenSet.of(model, triplet, camera)
-    return opened, opened.analyse(asked.over(model.settings))
+    return opened, opened.analyse(wanted)
 
 
 def _content(picture: object) -> bytes | None:

@@ -23,7 +23,7 @@ from sdtps.web.server.api import health_route
 from sdtps.web.server.headers import SecurityHeaders
 from sdtps.web.server.limits import guards
 from sdtps.web.server.page import launch_options
-from sdtps.web.server.temporary_files import Janitor
+from sdtps.web.server.temporary_files import TemporaryFiles
 from sdtps.web.session.backend import PageBackend
 
 GRACE_SECONDS = 2  # for answers under way when the server is asked to stop
@@ -112,11 +112,11 @@ def serve(page: gr.Blocks, backend: PageBackend, options: argparse.Namespace) ->
     logs.configure(options.log_format)
     folder = Path(get_upload_folder())
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    janitor = Janitor(folder, page.temp_file_sets)
-    janitor.start()
+    temporary = TemporaryFiles(folder, page.temp_file_sets)
+    temporary.start()
     log.info("serving", extra={"facts": {"url": local, "shared": shared}})
     stop.wait()
-    _end(page, [janitor.stop, backend.close, _close_fonts])
+    _end(page, [temporary.stop, backend.close, _close_fonts])
 
 
 def middleware(max_file: int, options: argparse.Namespace) -> list[Middleware]:

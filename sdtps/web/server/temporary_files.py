@@ -58,7 +58,7 @@ def tidy(
     return left
 
 
-class Janitor:
+class TemporaryFiles:
     """Tidies at the start and every half minute.
 
     Args:
@@ -75,7 +75,7 @@ class Janitor:
 
     def start(self) -> None:
         """Begin, in the background."""
-        threading.Thread(target=self._work, name="lens-janitor", daemon=True).start()
+        threading.Thread(target=self._work, name="lens-temporary-files", daemon=True).start()
 
     def stop(self) -> None:
         """No more."""

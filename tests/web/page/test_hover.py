@@ -16,7 +16,7 @@ def hairs(page) -> list[tuple[int, int]]:
         tuple(pair)
         for pair in page.evaluate(
             """() => [...document.querySelectorAll('.lens-hair')]
-              .filter(h => getComputedStyle(h).visibility === 'visible')
+              .filter(h => h.getClientRects().length && getComputedStyle(h).visibility === 'visible')
               .map(h => { const p = h.parentElement.getBoundingClientRect(), b = h.getBoundingClientRect();
                 return [Math.round((b.top - p.top) / p.height * 16), Math.round((b.left - p.left) / p.width * 8)]; })"""
         )

@@ -29,8 +29,8 @@ def bench(tmp_path, tiny_model):
     made.jobs.close()
 
 
-def open_record(bench, shelf=0, split="test", number=2):
-    identifier = bench.data.galleries[shelf].ids(split)[number]
+def open_record(bench, gallery=0, split="test", number=2):
+    identifier = bench.data.galleries[gallery].ids(split)[number]
     pictures = {m: {"record": identifier} for m in ("rgb", "nir", "tir")}
     return bench.analyse({"pictures": pictures})["key"]
 
@@ -80,7 +80,7 @@ def test_identities_of_another_data_set_are_not_compared(bench):
 
 
 def test_without_identities_only_the_query_itself_is_left_out(bench):
-    key = open_record(bench, shelf=1, split="all", number=0)
+    key = open_record(bench, gallery=1, split="all", number=0)
     index(bench, key, gallery=1)
     answer = bench.ask({"task": "rank.list", "key": key, "gallery": 1, "settings": SETTINGS})
     assert [(r["name"], r["same"]) for r in answer["rows"]] == [("b.jpg", None)]
@@ -89,10 +89,10 @@ def test_without_identities_only_the_query_itself_is_left_out(bench):
 
 def test_kept_patches_are_those_of_an_analysis(bench, tiny_model):
     key = open_record(bench)
-    shelf = bench.data.galleries[0]
+    gallery = bench.data.galleries[0]
     settings = SETTINGS | {"sparse_ratio": 0.2}
-    answer = bench.ask({"task": "rank.kept", "key": key, "id": shelf.ids("test")[5], "settings": settings})
-    want = sdtps.analyse(tiny_model, *shelf.dataset.listing("test").records[5].paths, sdtps.Settings(**settings))
+    answer = bench.ask({"task": "rank.kept", "key": key, "id": gallery.ids("test")[5], "settings": settings})
+    want = sdtps.analyse(tiny_model, *gallery.dataset.listing("test").records[5].paths, sdtps.Settings(**settings))
     for m in ("rgb", "nir", "tir"):
         assert answer["masks"][m] == payload.pack_bytes(want[m].mask.astype(np.uint8))
     assert answer["masks"]["grid"] == {"rows": 16, "cols": 8}
@@ -139,8 +139,8 @@ def test_a_result_that_has_gone_keeps_its_place(bench):
     index(bench, key)
     ask = {"task": "rank.list", "key": key, "gallery": 0, "settings": SETTINGS}
     first = bench.ask(ask)["rows"][0]
-    shelf = bench.data.galleries[0]
-    shelf.at("test", shelf.ids("test").index(first["id"])).record.paths[1].unlink()
+    gallery = bench.data.galleries[0]
+    gallery.at("test", gallery.ids("test").index(first["id"])).record.paths[1].unlink()
     again = bench.ask(ask)["rows"][0]
     assert (again["name"], again["photos"]["rgb"]) == (first["name"], None)
 

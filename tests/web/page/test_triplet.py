@@ -50,7 +50,7 @@ def wait_for_analysis(page, action) -> None:
 def test_first_example_is_there_and_another_loads_with_one_click(app: App, open_page: OpenPage, model) -> None:
     page = open_page()
     assert page.locator("[data-example=day]").get_attribute("aria-pressed") == "true"
-    assert page.locator(".lens-grid canvas").count() == 30
+    assert page.locator(".lens-grid .lens-cell:not([hidden]) canvas").count() == 30
     assert_shows(page, model, *app.files("day"))
     before = pictures(page)
     wait_for_analysis(page, page.locator("[data-example=night]").click)

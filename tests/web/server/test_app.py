@@ -35,8 +35,8 @@ def test_options_belong_to_the_weights_before_them(capsys: pytest.CaptureFixture
     given = "--weights a.pth --size 128x256 --force --weights b.pth --config c.yml --allow-upload-weights"
     options = program.parse_arguments(given.split())
     first, second = options.sources
-    assert (first.size, first.config, first.insist) == ((128, 256), None, True)
-    assert (second.size, second.config, second.insist) == (None, "c.yml", False)
+    assert (first.size, first.config, first.force) == ((128, 256), None, True)
+    assert (second.size, second.config, second.force) == (None, "c.yml", False)
     assert options.allow_upload_weights
     for wrong in (["--size", "128x256"], ["--weights", "a", "--size", "tall"]):
         with pytest.raises(SystemExit):

@@ -11,8 +11,8 @@ from PIL import Image
 
 from sdtps.images.read import Picture
 from sdtps.support.byte_lru import ByteLru
-from sdtps.web.server import temporary_files as janitor
-from sdtps.web.server.temporary_files import Janitor, tidy
+from sdtps.web.server import temporary_files
+from sdtps.web.server.temporary_files import TemporaryFiles, tidy
 from sdtps.web.session import jobs as jobs_module
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.jobs import Jobs
@@ -59,9 +59,9 @@ def test_lists_of_files_forget_what_is_gone_and_empty_folders_go(folder):
     assert not (folder / "ancient").exists()
 
 
-def test_the_janitor_clears_leftovers_at_the_start_and_goes_on(folder, monkeypatch):
-    monkeypatch.setattr(janitor, "EVERY", 0.01)
-    worker = Janitor(folder, max_bytes=250)
+def test_leftovers_are_cleared_and_it_clears_leftovers_at_the_start_and_goes_on(folder, monkeypatch):
+    monkeypatch.setattr(temporary_files, "EVERY", 0.01)
+    worker = TemporaryFiles(folder, max_bytes=250)
     worker.start()
     while names(folder) != {"middle", "new"}:
         time.sleep(0.01)

@@ -106,7 +106,7 @@ def _listen(url: str) -> None:
 
 
 def test_a_taken_port_is_one_sentence_before_anything_is_loaded(monkeypatch) -> None:
-    monkeypatch.setattr(program, "fill_shelf", lambda *_, **__: pytest.fail("weights were loaded first"))
+    monkeypatch.setattr(program, "open_registry", lambda *_, **__: pytest.fail("weights were loaded first"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

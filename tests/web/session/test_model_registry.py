@@ -11,7 +11,7 @@ import torch
 from sdtps import pipeline
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.datasets.examples import Example
-from sdtps.web.session import model_registry as shelves
+from sdtps.web.session import model_registry
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.model_registry import ModelRegistry
 from sdtps.web.session.requests import Refusal
@@ -29,58 +29,58 @@ def files(tmp_path_factory) -> list[Path]:
     return paths
 
 
-def backend(shelf: ModelRegistry, tmp_path: Path) -> PageBackend:
+def backend(registry: ModelRegistry, tmp_path: Path) -> PageBackend:
     from PIL import Image
 
     for m in ("rgb", "nir", "tir"):
         Image.fromarray(np.random.default_rng(0).integers(0, 255, (256, 128, 3), np.uint8)).save(tmp_path / f"{m}.png")
-    return PageBackend(shelf, {"one": Example("one", {"en": "one"}, tmp_path)})
+    return PageBackend(registry, {"one": Example("one", {"en": "one"}, tmp_path)})
 
 
 def test_models_are_loaded_on_demand_and_dropped_with_their_caches(files, tmp_path):
     pipeline.forget()
-    shelf = ModelRegistry(device="cpu", max_loaded=2)
-    keys = [shelf.add(WeightsSource(path), now=False) for path in files]
-    assert shelf.loaded == ()
-    bench = backend(shelf, tmp_path)
+    registry = ModelRegistry(device="cpu", max_loaded=2)
+    keys = [registry.add(WeightsSource(path), now=False) for path in files]
+    assert registry.loaded == ()
+    bench = backend(registry, tmp_path)
     answers = {}
-    first = weakref.ref(shelf[keys[0]].net)
+    first = weakref.ref(registry[keys[0]].net)
     for key in keys:
         answers[key] = bench.analyse(PICTURES | {"weights": key})
-        assert len(shelf.loaded) <= 2
-    assert shelf.loaded == tuple(keys[2:])
+        assert len(registry.loaded) <= 2
+    assert registry.loaded == tuple(keys[2:])
     gc.collect()
     assert first() is None, "an analysed triplet must not keep its weights in memory"
-    assert {key[0] for key in pipeline._encodings._items} == {shelf[key].identity for key in keys[2:]}
+    assert {key[0] for key in pipeline._encodings._items} == {registry[key].identity for key in keys[2:]}
     moved = bench.decide({"key": answers[keys[0]]["key"], "settings": {}})
     assert moved["modalities"]["rgb"]["maps"]["score"] == answers[keys[0]]["modalities"]["rgb"]["maps"]["score"]
-    assert keys[0] in shelf.loaded
+    assert keys[0] in registry.loaded
 
 
 def test_models_without_a_file_stay(files, tiny_model):
-    shelf = ModelRegistry([tiny_model], "cpu", max_loaded=1)
+    registry = ModelRegistry([tiny_model], "cpu", max_loaded=1)
     for path in files[:3]:
-        shelf.add(WeightsSource(path))
-    assert tiny_model.weights.short_hash in shelf.loaded
-    assert len(shelf.loaded) == 2
-    assert shelf.model(None) is tiny_model
+        registry.add(WeightsSource(path))
+    assert tiny_model.weights.short_hash in registry.loaded
+    assert len(registry.loaded) == 2
+    assert registry.model(None) is tiny_model
 
 
 def test_only_keys_name_weights(files):
-    shelf = ModelRegistry(device="cpu")
-    shelf.add(WeightsSource(files[0]))
+    registry = ModelRegistry(device="cpu")
+    registry.add(WeightsSource(files[0]))
     for wrong in (str(files[1]), "../../etc/passwd", "", 7, "timm:vit_base_patch16_224"):
         with pytest.raises(Refusal, match="not loaded"):
-            shelf.model(wrong)
+            registry.model(wrong)
 
 
 def test_a_listed_file_that_is_broken_is_one_sentence_when_it_is_chosen(tmp_path):
     broken = tmp_path / "broken.pth"
     broken.write_bytes(b"hello")
-    shelf = ModelRegistry(device="cpu")
-    key = shelf.add(WeightsSource(broken), now=False)
+    registry = ModelRegistry(device="cpu")
+    key = registry.add(WeightsSource(broken), now=False)
     with pytest.raises(Refusal, match=r"'broken\.pth' is not a checkpoint"):
-        shelf.model(key)
+        registry.model(key)
 
 
 def test_uploads_are_off_unless_allowed(files):
@@ -89,35 +89,35 @@ def test_uploads_are_off_unless_allowed(files):
 
 
 def test_uploads_are_bounded_and_their_files_are_removed(files, monkeypatch):
-    monkeypatch.setattr(shelves, "MAX_UPLOADS", 2)
-    shelf = ModelRegistry(device="cpu", uploads=True)
-    keys = [shelf.upload(f"../../{i}/w.pth", path.read_bytes()) for i, path in enumerate(files[:3])]
-    assert list(shelf) == keys[1:]
-    assert {entry.name for entry in shelf.entries.values()} == {"w.pth"}
-    folder = Path(shelf._folder.name)
+    monkeypatch.setattr(model_registry, "MAX_UPLOADS", 2)
+    registry = ModelRegistry(device="cpu", uploads=True)
+    keys = [registry.upload(f"../../{i}/w.pth", path.read_bytes()) for i, path in enumerate(files[:3])]
+    assert list(registry) == keys[1:]
+    assert {entry.name for entry in registry.entries.values()} == {"w.pth"}
+    folder = Path(registry._folder.name)
     assert sorted(p.name for p in folder.iterdir()) == sorted(keys[1:])
     with pytest.raises(Refusal, match="is not a checkpoint"):
-        shelf.upload("w.pth", b"hello")
-    assert list(shelf) == keys[1:]
+        registry.upload("w.pth", b"hello")
+    assert list(registry) == keys[1:]
     assert len(list(folder.iterdir())) == 2
-    monkeypatch.setattr(shelves, "UPLOAD_BYTES", 10)
+    monkeypatch.setattr(model_registry, "UPLOAD_BYTES", 10)
     with pytest.raises(Refusal, match="the limit is"):
-        shelf.upload("w.pth", files[0].read_bytes())
+        registry.upload("w.pth", files[0].read_bytes())
 
 
 def test_weights_can_be_read_with_rows_and_columns_exchanged(files):
-    shelf = ModelRegistry(device="cpu")
-    key = shelf.add(WeightsSource(files[0]))
-    other = shelf.turned(key)
-    assert [tuple(shelf[k].net.backbone.grid) for k in (key, other)] == [(16, 8), (8, 16)]
-    assert shelf.turned(other) == key
-    assert shelf.turned(key) == other
+    registry = ModelRegistry(device="cpu")
+    key = registry.add(WeightsSource(files[0]))
+    other = registry.turned(key)
+    assert [tuple(registry[k].net.backbone.grid) for k in (key, other)] == [(16, 8), (8, 16)]
+    assert registry.turned(other) == key
+    assert registry.turned(key) == other
 
 
 def test_the_same_file_with_other_options_is_another_entry(files):
-    shelf = ModelRegistry(device="cpu")
-    first = shelf.add(WeightsSource(files[0]))
-    assert shelf.add(WeightsSource(files[0])) == first
-    second = shelf.add(WeightsSource(files[0], size=(128, 256)))
+    registry = ModelRegistry(device="cpu")
+    first = registry.add(WeightsSource(files[0]))
+    assert registry.add(WeightsSource(files[0])) == first
+    second = registry.add(WeightsSource(files[0], size=(128, 256)))
     assert second != first
-    assert len(shelf) == 2
+    assert len(registry) == 2

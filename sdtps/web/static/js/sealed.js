@@ -78,6 +78,7 @@ export function sealedAnswer({ config, facts, analysis }, tables, asked) {
       ranges: Object.fromEntries(there.map((panel) => [panel.name, [...rowAt(tables[`${panel.name}.range`], [...placeOf(panel), i])]])),
       flat: Object.fromEntries(there.map((panel) => [panel.name, rowAt(tables[`${panel.name}.flat`], [...placeOf(panel), i])[0] === 1])),
       rank: packNumbers(rowAt(tables.rank, [b, i])),
+      kept: facts.kept[r],
       cut,
       margin: Number.isNaN(margin) ? null : margin,
       matrix: null,

@@ -10,7 +10,6 @@ function tokens({ counts, notes }, i18n) {
 }
 
 function mixture({ mix, modalities }, i18n) {
-  if (mix.cosines) return i18n.t('means.cosines');
   const values = { p: mix.predictor.toFixed(2), s: mix.self.toFixed(2), c: mix.cross.toFixed(2) };
   return i18n.t(modalities.rgb.maps.predictor ? 'means.mix' : 'means.maps', values);
 }
@@ -27,6 +26,9 @@ function knobMeaning(knob, value, { counts }, i18n) {
   return i18n.has(key) ? i18n.t(key, { n: Math.floor(counts.patches * value), all: counts.patches }) : knob.words;
 }
 
+// Why a slider does nothing.
+const unread = (name, { mix }, i18n) => i18n.t(name === 'beta' && mix.cosines ? 'means.cosines' : 'means.not_read');
+
 /**
  * @param {string} name of the slider
  * @param {Analysis} analysis
@@ -37,7 +39,7 @@ function knobMeaning(knob, value, { counts }, i18n) {
 export function meaningOf(name, analysis, i18n, variant) {
   const knob = variant && variant.knobs.find((k) => k.name === name);
   if (knob) return knobMeaning(knob, analysis.settings.knobs?.[name] ?? knob.default, analysis, i18n);
-  if (variant && !variant.reads.includes(name)) return i18n.t('means.not_read');
+  if (variant && !variant.reads.includes(name)) return unread(name, analysis, i18n);
   if (name === 'sparse_ratio' && analysis.modalities.rgb.weight_range) return weighed(analysis, i18n);
   if (name === 'aggr_ratio') return tokens(analysis, i18n);
   if (name === 'beta') return mixture(analysis, i18n);

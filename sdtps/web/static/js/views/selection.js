@@ -39,7 +39,7 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
       i18n.apply(grid.node);
       fit();
     } else if (fitted !== `${analysis.grid.rows}x${analysis.grid.cols}`) fit();
-    for (const cell of grid.cells) paintCell(cell, analysis, state, tables, i18n);
+    for (const cell of grid.cells) if (!cell.node.hidden) paintCell(cell, analysis, state, tables, i18n);
     chooser.update(analysis.counts.tokens, state.token, i18n);
     readout.update();
   }
