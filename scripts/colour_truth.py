@@ -121,9 +121,18 @@ def covered(pixels: Pixels | None, over: str, shape: tuple[int, int]) -> BoolArr
 
 
 def countable(analysis: Analysis, modality: str, panel: str) -> BoolArray:
-    """Patches that show their value: not those that are dropped, nor their neighbours under the contour."""
+    """Patches that show their value: not those that are dropped."""
     mask = analysis[modality].mask
     return mask if PANELS[panel].masked else np.ones(len(mask), bool)
+
+
+def contour(analysis: Analysis, modality: str, panel: str, shape: tuple[int, int]) -> BoolArray:
+    """(H, W) pixels under the line between kept and dropped."""
+    if not PANELS[panel].masked:
+        return np.zeros(shape, bool)
+    kept = Image.fromarray(spread_mask(analysis[modality].mask, analysis.grid, shape).astype(np.uint8) * 255)
+    grown, shrunk = (np.asarray(kept.filter(f(7))) > 0 for f in (ImageFilter.MaxFilter, ImageFilter.MinFilter))
+    return grown & ~shrunk
 
 
 def heat_panels(analysis: Analysis) -> list[str]:
@@ -153,7 +162,7 @@ def page_panels(page: Any, analysis: Analysis, photos: Mapping[str, Pixels | Non
             own = cut(f".lens-row[data-modality={m}] figure[data-panel={name}] .lens-bar")
             ends = (0.0, 0.0) if flat[name] else (limits[name][0], limits[name][1])
             shown_bar = own[len(own) // 2] if flat[name] else middle
-            lines = covered(photos[m], over, pixels.shape[:2])
+            lines = covered(photos[m], over, pixels.shape[:2]) | contour(analysis, m, name, pixels.shape[:2])
             yield Shown(f"{m}/{name}", pixels, shown_bar, values, ends, countable(analysis, m, name), lines)
 
 
@@ -182,6 +191,7 @@ def figure_panels(analysis: Analysis, photos: Mapping[str, Pixels | None], over:
             bar_x, _ = layout.place(row, columns.index("self"))  # the score's own has marks on it
             bar = cut(bar_x, y + layout.cell[1] + 0.03, layout.cell[0], BAR)
             lines = covered(photos[m], over, pixels.shape[:2]) | _tag(pixels.shape[:2], name)
+            lines |= contour(analysis, m, name, pixels.shape[:2])
             ends = limits[name][0], limits[name][1]
             yield Shown(f"{m}/{name}", pixels, bar[len(bar) // 2], values, ends, countable(analysis, m, name), lines)
 

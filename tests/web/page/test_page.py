@@ -30,9 +30,18 @@ def test_display_options(open_page: OpenPage) -> None:
     assert changed_panels(plain, pictures(page)) == HEAT
     page.locator("[data-option=smooth] input[value=squares]").check()
     assert pictures(page) == plain
-    page.locator("input[data-option=opacity]").fill("0.2")
-    assert changed_panels(plain, pictures(page)) == HEAT
-    page.locator("input[data-option=opacity]").fill("0.65")
+    opacity = page.locator("input[data-option=opacity]")
+    assert opacity.is_hidden(), "it means something only where maps are mixed"
+    for over in ("relief", "blend"):
+        page.locator(f"[data-option=over] input[value={over}]").check()
+        assert changed_panels(plain, pictures(page)) == HEAT
+    page.get_by_text("Colours are mixed with the photograph").wait_for()
+    mixed = pictures(page)
+    opacity.fill("0.2")
+    assert changed_panels(mixed, pictures(page)) == HEAT
+    wait_for_link(page, "opacity=0.2")
+    page.locator("[data-option=over] input[value=lines]").check()
+    assert pictures(page) == plain
     page.select_option("[data-option=colormap]", "inferno")
     assert changed_panels(plain, pictures(page)) == HEAT
     page.select_option("[data-option=colormap]", "viridis")

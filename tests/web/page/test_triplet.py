@@ -71,7 +71,7 @@ def test_first_own_file_replaces_the_example_as_a_whole(app: App, open_page: Ope
     page = open_page()
     wait_for_analysis(page, lambda: upload(page, "rgb", app.files("night")[0]))
     assert_shows(page, model, app.files("night")[0], None, None)
-    assert page.locator("figure[data-panel=input] .lens-caption").all_inner_texts() == ["", "missing", "missing"]
+    assert page.locator("figure[data-panel=input] .lens-caption").all_inner_texts() == ["", "no picture", "no picture"]
 
 
 def test_three_files_dropped_at_once_go_where_their_names_say(app: App, open_page: OpenPage, model) -> None:

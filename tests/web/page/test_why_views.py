@@ -13,6 +13,12 @@ from tests.web.helpers import MODALITIES, field, show, value_of, wait_compared, 
 
 pytestmark = pytest.mark.browser
 
+# The colour between the lines: the brightest pixel of the upper left patch.
+FREE_COLOUR = """c => {
+  const { data } = c.getContext('2d').getImageData(0, 0, c.width / 8, c.height / 16);
+  const pixels = Array.from({ length: data.length / 4 }, (_, i) => [...data.slice(4 * i, 4 * i + 3)]);
+  return pixels.reduce((a, b) => (b[0] + b[1] + b[2] > a[0] + a[1] + a[2] ? b : a)); }"""
+
 
 def test_pin_and_compare(app: App, open_page: OpenPage, model) -> None:
     page = open_page()
@@ -40,12 +46,21 @@ def test_pin_and_compare(app: App, open_page: OpenPage, model) -> None:
     limit = max(np.abs(c.differences["score"]).max() for c in expected.modalities.values())
     assert limit == 0, "the score does not depend on the sparse ratio"
     assert page.get_by_text("no difference").count() == 3
+    middle = page.locator("canvas[data-difference=rgb]").evaluate(FREE_COLOUR)
+    assert max(middle) - min(middle) <= 4, "no difference is neutral"
+    assert min(middle) > 235
     field(page, "beta").fill("0.5")
     wait_compared(page, beta=0.5)
     ends = page.locator(".lens-compare .lens-numbered .lens-ends").first.inner_text().split()
     assert ends[0].startswith("−")
     assert ends[1] == "0"
     assert ends[2] == ends[0].replace("−", "+"), "a scale around zero"
+    b = sdtps.analyse(model, *app.files("day"), sdtps.Settings(sparse_ratio=0.3, beta=0.5))
+    climbed = max(abs(c.climbed).max() for c in metrics.compare(a, b).modalities.values())
+    assert page.locator("[data-compare=map]").input_value() == "ranks", "the scores have other bounds"
+    assert ends[2] == f"+{climbed}"
+    page.select_option("[data-compare=map]", "score")
+    assert page.locator(".lens-compare .lens-numbered .lens-ends").first.inner_text().split()[2] != f"+{climbed}"
 
 
 def test_compare_another_triplet_and_another_grid(app: App, open_page: OpenPage, model) -> None:
@@ -68,9 +83,11 @@ def test_sweep_click_goes_there(app: App, open_page: OpenPage, model) -> None:
     show(page, "compare")
     page.wait_for_selector("[data-sweep]")
     curves = [node.get_attribute("data-curve") for node in page.locator("[data-curve]").all()]
-    assert curves == ["counts", "jaccard", "precision", "cosine"], "a mask is known for the examples"
+    assert curves == ["precision", "cosine"], "Jaccard against the sparse ratio alone is arithmetic"
     page.locator("[data-option=sweep] input[value=beta]").check()
     page.wait_for_function("() => JSON.parse(document.querySelector('[data-sweep]').dataset.sweep).name === 'beta'")
+    curves = [node.get_attribute("data-curve") for node in page.locator("[data-curve]").all()]
+    assert curves == ["jaccard", "precision", "cosine"], "a mask is known for the examples"
     area = page.locator("[data-curve=cosine] .lens-pick")
     box = area.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
@@ -163,7 +180,17 @@ def test_faithfulness_run_stale_and_cancel(app: App, open_page: OpenPage, model)
     for m in MODALITIES:
         for kind in ("insertion", "deletion"):
             shown = value_of(page.locator(f"[data-area={m}-{kind}]"))
-            assert shown == pytest.approx(getattr(report.removal[m]["whole"], kind).area, rel=1e-5)
+            curve = getattr(report.removal[m]["whole"], kind)
+            assert shown == pytest.approx(curve.area, rel=1e-5)
+            line = page.locator(f"[data-area={m}-{kind}]").inner_text()
+            low = f"{curve.lead_low:+.{curve.digits}f}".replace("-", "−")
+            assert low in line, "the verdict follows from the number that is shown"
+            verdict = page.locator(f"[data-verdict={m}-{kind}]").inner_text()
+            assert verdict == ("beats random order" if low.startswith("+") else "does not beat random order")
+            centre = page.locator(f"[data-centre={m}-{kind}]").inner_text()
+            assert centre == ("beats the centre prior" if curve.beats_centre else "does not beat the centre prior")
+    assert page.locator("path.lens-better").count() == 6, "each chart says which way is good"
+    assert page.locator("path.lens-line.lens-centre").count() == 6
     stale = page.locator("[data-faith=stale]")
     assert stale.is_hidden()
     field(page, "tau").fill("3")
