@@ -8,12 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from sdtps.checkpoints.load import WeightsSource
-from sdtps.cli.options import add_sources
+from sdtps.cli.options import add_selector, add_sources, run_selectors
 from sdtps.datasets import open_dataset
 from sdtps.datasets.examples import find_examples
 from sdtps.resources import EXAMPLES
 from sdtps.retrieval.feature_store import FeatureStore
-from sdtps.support.errors import CheckpointError, InputError
+from sdtps.support.errors import LensError
+from sdtps.web.server import LOCAL_HOSTS
 from sdtps.web.server.page import build_page
 from sdtps.web.server.run import add_options, check_port, serve
 from sdtps.web.session.backend import PageBackend
@@ -31,6 +32,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--host", default=env("SDTPS_HOST") or env("GRADIO_SERVER_NAME") or "127.0.0.1")
     parser.add_argument("--port", type=int, default=int(env("SDTPS_PORT") or env("GRADIO_SERVER_PORT") or 7860))
     add_sources(parser)
+    add_selector(parser)
     parser.add_argument(
         "--allow-upload-weights",
         action="store_true",
@@ -82,13 +84,16 @@ def main(arguments: list[str] | None = None) -> None:
     if options.mcp and not find_spec("mcp"):
         sys.exit("--mcp needs the package mcp, which is not installed; install it with: pip install 'gradio[mcp]'")
     check_port(options.host, options.port)
+    if options.selector and (options.share or options.host not in LOCAL_HOSTS.split(",")):
+        sys.exit("--selector runs a Python file, so it is off on a page that others can reach; use it on this machine.")
     try:
+        run_selectors(arguments)
         browsed, galleries = ([open_dataset(f, confined=True) for f in fs] for fs in (options.data, options.gallery))
         if options.anonymous:
             models = anonymous_registry(options.sources, options.device)
         else:
             models = open_registry(options.sources, options.device, uploads=options.allow_upload_weights)
-    except (CheckpointError, InputError, OSError) as error:
+    except (LensError, OSError) as error:
         sys.exit(str(error))
     data = DataRegistry(browsed, galleries, FeatureStore(options.cache))
     backend = PageBackend(models, find_examples(options.examples), data)

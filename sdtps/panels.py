@@ -8,13 +8,15 @@ Equations are written once, with `_{}` and `^{}` for lower and upper indices.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
 from sdtps.algorithm.scoring import ScoreWeights
 from sdtps.types import MODALITIES, FloatArray, Modality, ModalityTrace, Settings
-from sdtps.variants import Score, get_variant
+from sdtps.variants import VARIANTS, Group, MapSpec, Score, Variant, get_variant
 
 Range = list[float]
 
@@ -27,20 +29,12 @@ class Kind(StrEnum):
     KEPT = "kept"  # the photograph with dropped patches darkened
 
 
-class Group(StrEnum):
-    """Which step of the method a panel belongs to."""
-
-    EVIDENCE = "evidence"
-    DECISION = "decision"
-    OUTPUT = "output"
-    WHAT_IF = "what-if"
-
-
 class Bounds(StrEnum):
     """The range that one colour bar for all three modalities has."""
 
     UNIT = "unit"  # 0 to 1
     FROM_ZERO = "from zero"  # 0 to the largest value
+    FREE = "free"  # from the smallest to the largest value
     SCORE = "score"  # what equation 3 allows; from the smallest to the largest where it bounds nothing
 
 
@@ -57,13 +51,14 @@ class Panel:
         raw: the numbers before normalisation, where they are shown besides.
         bounds: range of the shared colour bar.
         own_zero: the map's own range begins at 0, too.
-        equations: by variant, where it computes the panel in another way.
+        equations, symbols, bounds_of: by variant, where it computes the panel in another way.
         other: which of the two other modalities the map compares with.
         sliders: what changes it; a page without a server holds its numbers for every stop of these.
         shares: its values are whole numbers of Gumbel draws, divided by their number.
         masked: dropped patches are darkened on it.
         tokens: one aggregated token can be chosen in it.
         compact: it is among the columns of a narrow figure.
+        title: where no text of its name exists.
     """
 
     name: str
@@ -76,12 +71,15 @@ class Panel:
     bounds: Bounds = Bounds.UNIT
     own_zero: bool = False
     equations: Mapping[str, str] = field(default_factory=dict)
+    symbols: Mapping[str, str] = field(default_factory=dict)
+    bounds_of: Mapping[str, Bounds] = field(default_factory=dict)
     other: int | None = None
     sliders: tuple[str, ...] = ()
     shares: bool = False
     masked: bool = False
     tokens: bool = False
     compact: bool = True
+    title: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """What the browser needs to draw it."""
@@ -92,6 +90,8 @@ class Panel:
             "symbol": markup(self.symbol),
             "equation": markup(self.equation),
             "equations": {variant: markup(text) for variant, text in self.equations.items()},
+            "symbols": {variant: markup(text) for variant, text in self.symbols.items()},
+            "title": self.title or self.name,
             "other": self.other,
             "sliders": list(self.sliders),
             "shares": self.shares,
@@ -237,6 +237,7 @@ PANELS: dict[str, Panel] = {
     )
 }
 HEAT_PANELS = {name: panel for name, panel in PANELS.items() if panel.values is not None}
+SDTPS_PANELS = tuple(PANELS)
 
 SLIDERS: dict[str, Slider] = {
     slider.name: slider
@@ -255,9 +256,56 @@ def markup(notation: str) -> str:
     return re.sub(r"\^\{([^}]*)\}", r"<sup>\1</sup>", lower)
 
 
+def add_maps_of(variant: Variant) -> None:
+    """Make the panels of a further selector: new ones, and its equations for those that there are."""
+    for spec in variant.maps:
+        bounds = _bounds_of(spec)
+        known = PANELS.get(spec.name)
+        if known is None:
+            moved = () if spec.group is Group.EVIDENCE else (*variant.reads, *(k.name for k in variant.knobs))
+            PANELS[spec.name] = Panel(
+                spec.name, Kind.HEAT, spec.group, spec.symbol, spec.equation, _own_map(spec.name), bounds=bounds,
+                own_zero=bounds is Bounds.FROM_ZERO, sliders=moved, title=spec.words,
+            )  # fmt: skip
+        else:
+            PANELS[spec.name] = replace(
+                known,
+                equations={**known.equations, variant.name: spec.equation},
+                symbols={**known.symbols, variant.name: spec.symbol},
+                bounds_of={**known.bounds_of, variant.name: bounds},
+            )
+        if PANELS[spec.name].values is not None:
+            HEAT_PANELS[spec.name] = PANELS[spec.name]
+
+
+def panels_of(variant: str) -> tuple[str, ...]:
+    """The panels that a variant has, from left to right."""
+    own = get_variant(variant).maps
+    if own:
+        return ("input", *(spec.name for spec in own))
+    return tuple(name for name in PANELS if name in SDTPS_PANELS)
+
+
+def _bounds_of(spec: MapSpec) -> Bounds:
+    if (spec.low, spec.high) == (0.0, 1.0):
+        return Bounds.UNIT
+    return Bounds.FROM_ZERO if spec.low == 0.0 else Bounds.FREE
+
+
+def _own_map(name: str) -> Callable[[Any, Modality], Any]:
+    return lambda trace, _m: trace.maps.get(name)
+
+
+for _variant in VARIANTS.values():
+    add_maps_of(_variant)
+
+
 def settings_line(settings: Settings) -> str:
-    """The sliders' values as one line."""
-    return ", ".join(f"{slider.symbol} = {getattr(settings, name):g}" for name, slider in SLIDERS.items())
+    """The values that the variant reads, as one line."""
+    variant = get_variant(settings.variant)
+    parts = [f"{s.symbol} = {getattr(settings, name):g}" for name, s in SLIDERS.items() if name in variant.reads]
+    parts += [f"{k.symbol} = {settings.knobs[k.name]:g}" for k in variant.knobs if k.name in settings.knobs]
+    return ", ".join(parts)
 
 
 def maps_of(trace: ModalityTrace, modality: str, *, moving: bool | None = None) -> dict[str, FloatArray | None]:
@@ -294,9 +342,13 @@ def _shared(
     panel: Panel, maps: list[FloatArray | None], each: list[dict[str, FloatArray | None]], settings: Settings
 ) -> Range:
     there = [values for values in maps if values is not None]
-    if panel.bounds is Bounds.UNIT:
+    bounds = panel.bounds_of.get(settings.variant, panel.bounds)
+    if bounds is Bounds.UNIT:
         return [0.0, 1.0]
-    if panel.bounds is Bounds.FROM_ZERO:
+    if bounds is Bounds.FREE:
+        lows, highs = ([float(f(values)) for values in there] for f in (np.min, np.max))
+        return [min(lows, default=0.0), max(highs, default=0.0)]
+    if bounds is Bounds.FROM_ZERO:
         return [0.0, max((float(values.max()) for values in there), default=0.0)]
     return score_bounds(settings, there, each[0]["predictor"] is not None)
 
@@ -310,7 +362,8 @@ def score_weights(settings: Settings) -> ScoreWeights:
 
 def score_bounds(settings: Settings, scores: list[FloatArray], with_predictor: bool = True) -> Range:
     """The bounds of equation 3; for the plain sum of cosines, which it does not bound, what there is."""
-    if get_variant(settings.variant).score is Score.COSINES:
+    variant = get_variant(settings.variant)
+    if variant.score is Score.COSINES or variant.selector != "sdtps":
         return [min(float(s.min()) for s in scores), max(float(s.max()) for s in scores)]
     weights = score_weights(settings)
     # Without a predictor its share of the score is 0.

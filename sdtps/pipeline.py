@@ -123,7 +123,7 @@ class OpenSet:
 def runnable(model: LoadedModel, name: str) -> Variant:
     """The variant of that name; refused where the weights cannot run it."""
     variant = get_variant(name)
-    if lacking := model.net.sdtps.supports(variant):
+    if lacking := model.net.supports(variant):
         raise SettingsError(lacking)
     return variant
 
@@ -171,8 +171,8 @@ def decide_batch(model: LoadedModel, encoded: Encoded, settings: Settings) -> tu
     """Traces by modality and the (B, D) test features of a batch, by the same steps as a single analysis."""
     evidence = _evidence_of(model, Encoding(None, encoded), runnable(model, settings.variant))
     with torch.inference_mode():
-        traces = {m: model.net.sdtps.decide(e, settings) for m, e in evidence.items()}
-        return traces, model.net.test_feature(encoded, traces)
+        traces = model.net.selector(get_variant(settings.variant)).choose(evidence, settings)
+        return traces, model.net.fuse(encoded, traces, evidence)[0]
 
 
 def _camera(model: LoadedModel, camera: int | None, asked: bool) -> tuple[int | None, tuple[Message, ...]]:
@@ -215,9 +215,9 @@ def _evidence_of(model: LoadedModel, encoding: Encoding, variant: Variant) -> di
     found = None if key is None else _evidence.get(key)
     if found is None:
         settle()
-        patches, vectors = ({m: t.to(model.device) for m, t in part.items()} for part in encoding.encoded)
+        encoded = Encoded(*({m: t.to(model.device) for m, t in part.items()} for part in encoding.encoded))
         with torch.inference_mode():
-            found = model.net.sdtps.evidence(patches, vectors, variant)
+            found = model.net.evidence(encoded, variant)
         found = {m: e.map(Tensor.cpu) for m, e in found.items()}
         if key is not None:
             _evidence.put(key, found)
@@ -226,27 +226,31 @@ def _evidence_of(model: LoadedModel, encoding: Encoding, variant: Variant) -> di
 
 def _decide(opened: OpenSet, encoding: Encoding, evidence: dict[str, Evidence], settings: Settings) -> Analysis:
     """The cheap half: settings to numbers. No backbone, no lock."""
-    model = opened.model
+    model, variant = opened.model, get_variant(settings.variant)
     with one_thread(), torch.inference_mode():
-        traces = {m: model.net.sdtps.decide(e, settings) for m, e in evidence.items()}
-        scores = torch.cat([traces[m].score for m in MODALITIES])  # (M, N)
-        soft = soft_decision(scores, settings.tau)
-        noise = _noise(settings.seed, settings.draws, scores.shape[1])
-        frequency = selection_frequency(scores, traces[MODALITIES[0]].keep.shape[1], settings.tau, noise)
-        feature = model.net.test_feature(encoding.encoded, traces)
+        traces = model.net.selector(variant).choose(evidence, settings)
+        what_if = _what_if(traces, settings) if "tau" in variant.reads else {}
+        feature, numbers = model.net.fuse(encoding.encoded, traces, evidence)
     missing = opened.missing
     return Analysis(
-        traces={
-            str(m): _as_numpy(traces[m], evidence[m], soft[i], frequency[i], m in missing)
-            for i, m in enumerate(MODALITIES)
-        },
+        traces={str(m): _as_numpy(traces[m], evidence[m], what_if.get(m), m in missing) for m in MODALITIES},
         grid=model.net.backbone.grid,
         settings=settings,
         feature=_array(feature),
         weights=model.weights,
         notes=(*opened.notes, *_decision_notes(model, traces, settings)),
         camera=opened.camera,
+        fusion={name: _array(values) for name, values in numbers.items()},
     )
+
+
+def _what_if(traces: dict[str, Trace], settings: Settings) -> dict[str, tuple[Tensor, Tensor]]:
+    """The soft decision and the frequency under noise, (N,) each, of selectors that have a tau."""
+    scores = torch.cat([traces[m].score for m in MODALITIES])  # (M, N)
+    soft = soft_decision(scores, settings.tau)
+    noise = _noise(settings.seed, settings.draws, scores.shape[1])
+    frequency = selection_frequency(scores, traces[MODALITIES[0]].keep.shape[1], settings.tau, noise)
+    return {str(m): (soft[i], frequency[i]) for i, m in enumerate(MODALITIES)}
 
 
 def _decision_notes(model: LoadedModel, traces: dict[str, Trace], settings: Settings) -> list[Message]:
@@ -319,13 +323,14 @@ def _noise(seed: int, draws: int, patches: int) -> Tensor:
 
 def _array(tensor: Tensor) -> NDArray[Any]:
     """The first sample as a NumPy array that shares no memory with the cache."""
-    return tensor[0].numpy().copy()
+    return np.array(tensor[0].numpy())
 
 
-def _as_numpy(trace: Trace, evidence: Evidence, soft: Tensor, frequency: Tensor, missing: bool) -> ModalityTrace:
+def _as_numpy(trace: Trace, evidence: Evidence, what_if: tuple[Tensor, Tensor] | None, missing: bool) -> ModalityTrace:
     def optional(tensor: Tensor | None) -> NDArray[Any] | None:
         return None if tensor is None else _array(tensor)
 
+    soft, frequency = (None, None) if what_if is None else (t.numpy().copy() for t in what_if)
     return ModalityTrace(
         self_attention=_array(trace.self_attention),
         cross_attention={o: _array(t) for o, t in trace.cross_attention.items()},
@@ -336,8 +341,8 @@ def _as_numpy(trace: Trace, evidence: Evidence, soft: Tensor, frequency: Tensor,
         keep=_array(trace.keep),
         drop=_array(trace.drop),
         mask=_array(trace.mask),
-        soft_mask=soft.numpy().copy(),
-        selection_frequency=frequency.numpy().copy(),
+        soft_mask=soft,
+        selection_frequency=frequency,
         aggregation_weights=optional(trace.aggregation_weights),
         dense_keep=optional(trace.dense_keep),
         dense_aggregation_weights=optional(trace.dense_aggregation_weights),
@@ -345,4 +350,8 @@ def _as_numpy(trace: Trace, evidence: Evidence, soft: Tensor, frequency: Tensor,
         token_norm=np.linalg.norm(evidence.patches[0].numpy(), axis=-1),
         pooled=_array(trace.pooled),
         missing=missing,
+        weights=optional(trace.weights),
+        groups=optional(trace.groups),
+        maps={name: _array(t) for name, t in trace.maps.items()},
+        numbers={name: _array(t) for name, t in trace.numbers.items()},
     )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdtps.support.errors import SettingsError
-from sdtps.variants import DEFAULT_VARIANT, get_variant
+from sdtps.variants import DEFAULT_VARIANT, VARIANTS, Variant, get_variant
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
@@ -73,6 +73,7 @@ class Settings:
         variant: a name of `sdtps.variants.VARIANTS`.
         draws: number of Gumbel top-K draws behind the selection frequency.
         seed: seed of those draws.
+        knobs: numbers that the variant reads besides, by name; what is not given is as the weights were trained.
     """
 
     sparse_ratio: float = 0.5
@@ -82,9 +83,10 @@ class Settings:
     variant: str = DEFAULT_VARIANT
     draws: int = 64
     seed: int = 0
+    knobs: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        get_variant(self.variant)
+        self._check_knobs(get_variant(self.variant))
         for name in ("sparse_ratio", "aggr_ratio"):
             if not 0.0 < getattr(self, name) <= 1.0:
                 text = "{name} must lie above 0 and at most at 1, not at {value}."
@@ -98,9 +100,37 @@ class Settings:
                 "settings.draws", "draws must lie between 1 and 100000, not at {value}.", value=self.draws
             )
 
+    def _check_knobs(self, variant: Variant) -> None:
+        own = {}
+        for name, value in sorted(self.knobs.items()):
+            knob = variant.knob(name)
+            if knob is None and not any(v.knob(name) for v in VARIANTS.values()):
+                text = "The variant {variant} has no {name}."
+                raise SettingsError("settings.no_knob", text, variant=variant.name, name=name)
+            if knob is not None and not knob.low <= value <= knob.high:
+                text = "{name} must lie between {low} and {high}, not at {value}."
+                raise SettingsError(
+                    "settings.knob", text, name=name, low=f"{knob.low:g}", high=f"{knob.high:g}", value=value
+                )
+            if knob is not None:  # what another selector reads stays behind when the variant is changed
+                own[name] = float(value)
+        object.__setattr__(self, "knobs", MappingProxyType(own))
+
+    def __hash__(self) -> int:
+        return hash(tuple(tuple(v.items()) if isinstance(v, dict) else v for v in self.as_dict().values()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only mapping cannot be sent to another process.
+        return _settings_from, (self.as_dict(),)
+
     def as_dict(self) -> dict[str, Any]:
         """The settings as plain values, for JSON."""
-        return asdict(self)
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "knobs"}
+        return values | ({"knobs": dict(self.knobs)} if self.knobs else {})
+
+
+def _settings_from(values: dict[str, Any]) -> Settings:
+    return Settings(**values)
 
 
 @dataclass(frozen=True)
@@ -117,8 +147,9 @@ class ModalityTrace:
         keep: (K,) kept patches in descending score order, lowest index first among ties.
         drop: (N-K,) discarded patches, in the same order.
         mask: (N,) True where kept.
-        soft_mask: (N,) softmax(score / tau) over the patches: the soft decision without noise.
-        selection_frequency: (N,) share of Gumbel top-K draws at tau that keep the patch.
+        soft_mask: (N,) softmax(score / tau) over the patches: the soft decision without noise; None where the
+            selector has no tau.
+        selection_frequency: (N,) share of Gumbel top-K draws at tau that keep the patch; None likewise.
         aggregation_weights: (N_c, K) weight of each kept patch in each aggregated token; columns follow `keep`.
             None where the weights hold no aggregation network.
         dense_keep: (K,) kept patches of the second branch; only in variants with two branches.
@@ -127,6 +158,12 @@ class ModalityTrace:
         token_norm: (N,) L2 norm of each patch token; outliers are known artefacts of ViTs.
         pooled: (C,) mean of the final tokens.
         missing: True where the modality was not given and zeros went through the backbone.
+        weights: (N,) mask in [0, 1] of a soft selector, which drops nothing; `keep`, `drop` and `mask` are then only a
+            guide: the heaviest patches at the sparse ratio.
+        groups: (N,) why a patch is kept, where the selector says it: 1 by its own modality, 2 by another, 3 by both,
+            4 to fill up; 0 where it is dropped.
+        maps: (N,) maps that the selector names besides, see `Variant.maps`.
+        numbers: what the selector says about the whole modality: mixing weights, effective number, leak.
     """
 
     self_attention: FloatArray
@@ -138,8 +175,8 @@ class ModalityTrace:
     keep: IntArray
     drop: IntArray
     mask: BoolArray
-    soft_mask: FloatArray
-    selection_frequency: FloatArray
+    soft_mask: FloatArray | None
+    selection_frequency: FloatArray | None
     aggregation_weights: FloatArray | None
     dense_keep: IntArray | None
     dense_aggregation_weights: FloatArray | None
@@ -147,6 +184,10 @@ class ModalityTrace:
     token_norm: FloatArray
     pooled: FloatArray
     missing: bool
+    weights: FloatArray | None = None
+    groups: IntArray | None = None
+    maps: Mapping[str, FloatArray] = field(default_factory=dict)
+    numbers: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -169,6 +210,17 @@ class ModalityTrace:
     def kept(self) -> int:
         """K, the number of kept patches."""
         return len(self.keep)
+
+    @property
+    def soft(self) -> bool:
+        """Whether nothing is dropped and every patch has a weight instead."""
+        return self.weights is not None
+
+    @cached_property
+    def effective(self) -> float:
+        """Effective number of patches: (sum of weights)^2 / sum of squares; K for a hard choice."""
+        weights = self.mask if self.weights is None else self.weights.astype(np.float64)
+        return float(weights.sum() ** 2 / (weights**2).sum())
 
     @cached_property
     def aggregation_total(self) -> FloatArray | None:
@@ -224,7 +276,7 @@ class WeightsReport:
         missing: tensors that the model has and the file lacks (left at their initial values), in the file's names.
         unexpected: tensors of the file that the model has no place for.
         notes: plain sentences about the load (resized, cast, ignored).
-        family: `own`, `demo-sdtps`, `demo`, `clip`, `vit` or `random`.
+        family: `own`, `demo`, `demo-sdtps`, `demo-soft`, `signal`, `signal-sim`, `clip`, `vit` or `random`.
         groups: the same counts by part.
         unused: tensors of the file that are known and not needed for what is shown.
         absent: parts of SDTPS that the checkpoint does not have at all: `predictor`, `aggregation`.
@@ -286,10 +338,11 @@ class Analysis:
         traces: one trace per modality; `analysis["rgb"]` is short for it.
         grid: rows and columns of the patches.
         settings: the settings that were asked for.
-        feature: (D,) the re-identification test feature `[ori, sdtps]`, not normalised.
+        feature: (D,) the re-identification test feature, not normalised; `weights.facts["feature"]` names its parts.
         weights: report on the weights.
         notes: plain sentences on what was not done as asked (clamped, scaled, missing).
         camera: label of the camera embedding that was used; None where none was.
+        fusion: what the fusion behind the selection says: expert weights, gates, attention; empty without one.
     """
 
     traces: Mapping[str, ModalityTrace]
@@ -299,9 +352,11 @@ class Analysis:
     weights: WeightsReport
     notes: tuple[str, ...] = field(default=())
     camera: int | None = None
+    fusion: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "traces", MappingProxyType(dict(self.traces)))
+        object.__setattr__(self, "fusion", MappingProxyType(dict(self.fusion)))
         self.feature.flags.writeable = False
 
     def __getitem__(self, modality: str) -> ModalityTrace:

@@ -1,7 +1,8 @@
-"""The named variants of SDTPS: one implementation, and what each name switches.
+"""The named variants: what each name switches, which settings it reads, and which maps it shows. Data only.
 
-A variant says only *what differs*; the stages read it. `V2`...`V9` are the labels of the public history that each
-one reproduces: the SEPS code (V2), its paper version (V3) and the multi-modal re-identification modules (V4 to V9).
+`V2`...`V10` are the labels of the public history that each one reproduces: the SEPS code (V2), its paper version (V3)
+and the multi-modal re-identification modules (V4 to V10). Further selectors register their names here, so that
+settings can be checked before any network is built.
 """
 
 from dataclasses import dataclass
@@ -33,9 +34,64 @@ class Decision(StrEnum):
     IMPORTANCE = "importance"  # logits + log softmax of the kept scores
 
 
+class Group(StrEnum):
+    """Where a map stands between the picture and the feature."""
+
+    EVIDENCE = "evidence"
+    DECISION = "decision"
+    OUTPUT = "output"
+    WHAT_IF = "what-if"
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A number that a selector reads besides the common settings; it becomes a slider.
+
+    Attributes:
+        name: key in `Settings.knobs`.
+        symbol: as in the equation.
+        low, high, step: of the slider; both ends are allowed.
+        default: where neither the settings nor the weights say it.
+        words: what it does, in a few words.
+    """
+
+    name: str
+    symbol: str
+    low: float
+    high: float
+    step: float
+    default: float
+    words: str
+
+
+@dataclass(frozen=True)
+class MapSpec:
+    """A map that a selector shows, (N,) numbers per modality.
+
+    Attributes:
+        name: of the panel; `self`, `cross1`, `cross2`, `predictor`, `score`, `kept`, `aggregation`, `soft` and
+            `frequency` are fields of the trace, every other name is a key of its `maps`.
+        group: where it stands.
+        symbol, equation: with `_{}` and `^{}` for lower and upper indices.
+        low, high: bounds that the equation gives; None means that the values decide.
+        words: its title, where no text of that name exists.
+    """
+
+    name: str
+    group: Group
+    symbol: str
+    equation: str
+    low: float | None = 0.0
+    high: float | None = 1.0
+    words: str = ""
+
+
+COMMON = ("sparse_ratio", "aggr_ratio", "beta", "tau")  # settings that a selector may read
+
+
 @dataclass(frozen=True)
 class Variant:
-    """One named way to run SDTPS.
+    """One named way to select patches.
 
     Attributes:
         name: the public name.
@@ -48,6 +104,11 @@ class Variant:
         detach_attention: whether the cosines are cut from the gradient unless the caller says otherwise.
         detach_tokens: whether the selected and extra tokens are cut from the gradient, too.
         global_token: final tokens are L2-normalised and start with the modality's global vector.
+        selector: which selector runs it; `sdtps` is the module that the fields above switch.
+        reads: common settings that it reads; the others change nothing.
+        knobs: numbers of its own that it reads besides.
+        maps: what it shows, in this order; empty for the panels of SDTPS.
+        soft: nothing is dropped; every patch is weighed by its mask.
     """
 
     name: str
@@ -60,16 +121,25 @@ class Variant:
     detach_attention: bool = False
     detach_tokens: bool = False
     global_token: bool = False
+    selector: str = "sdtps"
+    reads: tuple[str, ...] = COMMON
+    knobs: tuple[Knob, ...] = ()
+    maps: tuple[MapSpec, ...] = ()
+    soft: bool = False
 
     @property
     def needs_predictor(self) -> bool:
         """Whether the score reads the predictor."""
-        return self.score is Score.FUSED
+        return self.selector == "sdtps" and self.score is Score.FUSED
 
     @property
     def needs_aggregation(self) -> bool:
         """Whether a weight network blends the kept patches."""
-        return self.aggregation is not Aggregation.NONE
+        return self.selector == "sdtps" and self.aggregation is not Aggregation.NONE
+
+    def knob(self, name: str) -> Knob | None:
+        """The knob of that name, if it has one."""
+        return next((k for k in self.knobs if k.name == name), None)
 
 
 DEFAULT_VARIANT = "final"
@@ -86,6 +156,7 @@ VARIANTS: dict[str, Variant] = {
             detach_attention=True,
             detach_tokens=True,
             global_token=True,
+            reads=("sparse_ratio", "aggr_ratio", "tau"),
         ),
         Variant(
             "paper",
@@ -100,6 +171,7 @@ VARIANTS: dict[str, Variant] = {
             "V4",
             "The first multi-modal module: the kept patches are handed on as they are, without aggregation.",
             aggregation=Aggregation.NONE,
+            reads=("sparse_ratio", "beta", "tau"),
         ),
         Variant(
             "complete-gumbel",
@@ -118,8 +190,70 @@ VARIANTS: dict[str, Variant] = {
             "Kept scores enter the aggregation as log-importance: a smooth gradient reaches every kept patch.",
             decision=Decision.IMPORTANCE,
         ),
+        Variant(
+            "soft",
+            "V10",
+            "Soft SDTPS: nothing is dropped; every patch is multiplied by a mask between 0 and 1.",
+            selector="soft",
+            reads=("sparse_ratio",),
+            knobs=(
+                Knob("mask_tau", "τₘ", 0.02, 1.0, 0.01, 0.3, "temperature of the mask; small is nearly hard"),
+                Knob("hard", "h", 0.0, 1.0, 1.0, 0.0, "1 keeps the best patches and drops the rest"),
+            ),
+            maps=(
+                MapSpec("self", Group.EVIDENCE, "s_{self}", "s_{self} = σ( z( a(p_{i}, g_{m}) ) )"),
+                MapSpec("cross1", Group.EVIDENCE, "s_{c1}", "s_{c1} = σ( z( a(p_{i}, g_{A}) ) )"),
+                MapSpec("cross2", Group.EVIDENCE, "s_{c2}", "s_{c2} = σ( z( a(p_{i}, g_{B}) ) )"),
+                MapSpec("score", Group.DECISION, "s", "s = w_{0} s_{self} + w_{1} s_{c1} + w_{2} s_{c2}"),
+                MapSpec("weight", Group.DECISION, "m", "m = σ( (s − Q_{1−ρ}(s)) / τ_{m} )"),
+            ),
+            soft=True,
+        ),
+        Variant(
+            "sim",
+            "Signal",
+            "Signal's selective interaction: what the own global or another modality's marks is kept, as a union.",
+            selector="sim",
+            reads=(),
+            knobs=(
+                Knob("k", "k", 1.0, 256.0, 1.0, 64.0, "patches that each global marks in its own modality"),
+                Knob("keep_ratio", "r", 0.0, 1.0, 0.01, 0.0, "exact share that stays; 0 leaves the union as it is"),
+            ),
+            maps=(
+                MapSpec("self", Group.EVIDENCE, "g·p", "g_{m} · p_{i} / √C", None, None),
+                MapSpec(
+                    "cross1",
+                    Group.EVIDENCE,
+                    "S_{A}",
+                    "S_{A} = softmax_{3N}( W_{q} g_{A} · W_{k} p_{i} / √C )",
+                    0.0,
+                    None,
+                ),
+                MapSpec(
+                    "cross2",
+                    Group.EVIDENCE,
+                    "S_{B}",
+                    "S_{B} = softmax_{3N}( W_{q} g_{B} · W_{k} p_{i} / √C )",
+                    0.0,
+                    None,
+                ),
+                MapSpec("kept", Group.DECISION, "M", "M = top-k(g_{m}·p) ∪ marks of g_{A} ∪ marks of g_{B}"),
+                MapSpec(
+                    "attention", Group.OUTPUT, "A", "A = mean attention of g_{r}, g_{n}, g_{t} over 3N rows", 0.0, None
+                ),
+            ),
+        ),
     )
 }
+SDTPS_VARIANTS = tuple(name for name, v in VARIANTS.items() if v.selector == "sdtps")
+
+
+def register_variant(variant: Variant) -> None:
+    """Add a further selector's name; a name that is taken is refused."""
+    if variant.name in VARIANTS:
+        text = "There is a variant {name!r} already; choose another name."
+        raise SettingsError("settings.variant_taken", text, name=variant.name)
+    VARIANTS[variant.name] = variant
 
 
 def get_variant(name: str) -> Variant:

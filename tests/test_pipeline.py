@@ -10,6 +10,7 @@ from sdtps import pipeline
 from sdtps.checkpoints.load import random_model
 from sdtps.images.read import read_triplet
 from sdtps.models.reid import ModelConfig
+from sdtps.variants import SDTPS_VARIANTS
 from tests.conftest import TINY_VIT, tiny_vit_config
 
 
@@ -129,7 +130,7 @@ def test_a_variant_the_weights_cannot_run_is_refused(tiny_model, photos):
         sdtps.analyse(tiny_model, *photos.values(), sdtps.Settings(variant="paper"))
 
 
-@pytest.mark.parametrize("variant", [v for v in sdtps.VARIANTS if v != "paper"])
+@pytest.mark.parametrize("variant", [v for v in SDTPS_VARIANTS if v != "paper"])
 def test_variants_share_one_path(tiny_model, photos, variant):
     a = sdtps.analyse(tiny_model, *photos.values(), sdtps.Settings(variant=variant))
     assert a["rgb"].keep.shape == (64,)

@@ -20,6 +20,7 @@ from sdtps.algorithm.aggregation import (
 )
 from sdtps.algorithm.scoring import TokenSparse, at_least_fp32, cosine_attention, fuse, min_max_norm
 from sdtps.algorithm.selection import Selection, gumbel_noise, kept_count, select_given, select_top_k, straight_through
+from sdtps.algorithm.selector import Selector, lacks
 from sdtps.algorithm.trace import Branch, Evidence, Trace
 from sdtps.support.messages import Message
 from sdtps.types import MODALITIES, Modality, Settings
@@ -28,7 +29,7 @@ from sdtps.variants import DEFAULT_VARIANT, Aggregation, Decision, Score, Varian
 WITHOUT_WEIGHTS = (DEFAULT_VARIANT, "open-source")  # maps mixed by beta, and the plain sum of cosines
 
 
-class MultiModalSDTPS(nn.Module):
+class MultiModalSDTPS(Selector):
     """Sparse and dense token-aware patch selection for RGB, near infrared and thermal.
 
     Parameters carry the reference names (`rgb_sparse.score_predictor.0.weight`, `rgb_aggr.weight.3.bias`,
@@ -73,9 +74,7 @@ class MultiModalSDTPS(nn.Module):
         predictor: bool = True,
         aggregation: bool = True,
     ) -> None:
-        super().__init__()
-        self.embed_dim = embed_dim
-        self.num_patches = num_patches
+        super().__init__(embed_dim, num_patches)
         self.sparse_ratio = sparse_ratio
         self.aggr_ratio = aggr_ratio
         self.beta = beta
@@ -137,6 +136,8 @@ class MultiModalSDTPS(nn.Module):
         Weights without any SDTPS can still be looked at in the variants that their attention maps can stand for.
         """
         lacking = None
+        if variant.selector != "sdtps":
+            return lacks(variant, self.variant)
         if self.empty:
             if variant.name in WITHOUT_WEIGHTS:
                 return None
@@ -240,6 +241,14 @@ class MultiModalSDTPS(nn.Module):
                 sides.append((score, selection, _aggregation_weights(branch, score, selection, asked, variant)))
             return _record(evidence, sides, asked, variant)
 
+    def choose(self, evidence: Mapping[str, Evidence], settings: Settings) -> dict[str, Trace]:
+        """Second half, for all modalities; see `Selector`."""
+        return {m: self.decide(e, settings) for m, e in evidence.items()}
+
+    def feature_of(self, evidence: Mapping[str, Evidence], modality: str, keep: Tensor, settings: Settings) -> Tensor:
+        """(R, C) what `keep_only` pools; see `Selector`."""
+        return self.keep_only(evidence[modality], keep, settings).pooled
+
     def keep_only(self, evidence: Evidence, keep: Tensor, settings: Settings) -> Trace:
         """Second half with the selection given: the stage sees these tokens alone and keeps them all.
 
@@ -261,7 +270,7 @@ class MultiModalSDTPS(nn.Module):
             sides.append((score, selection, _aggregation_weights(branch, score, selection, asked, variant)))
         return _record(evidence, sides, asked, variant)
 
-    def forward(
+    def forward(  # type: ignore[override]
         self,
         patches: Mapping[str, Tensor],
         globals: Mapping[str, Tensor],  # noqa: A002 - the public name
@@ -329,8 +338,8 @@ def _record(
         raw_cross_attention=evidence.raw_cross,
         predictor=evidence.branches[0].predictor,
         score=score,
-        keep=selection.keep,
-        drop=selection.drop,
+        order=torch.cat([selection.keep, selection.drop], dim=1),
+        counts=torch.full((len(score),), selection.keep.shape[1]),
         mask=selection.mask.bool(),
         decision=selection.decision,
         selected=selection.selected,

@@ -13,11 +13,13 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.checkpoints.families.demo_config import read_demo_config
 from sdtps.checkpoints.families.plan import Hints, Plan
 from sdtps.checkpoints.families.recognise import FORMAT, plan_for
 from sdtps.checkpoints.readers.state_files import MAX_BYTES, SUFFIXES, StateFile, read_state_file
 from sdtps.checkpoints.report import absent_parts, compare, facts_of, group_counts, group_of
+from sdtps.checkpoints.salvage import salvage
 from sdtps.models.reid import LoadedModel, ModelConfig, ReidModel, build_model, pick_device
 from sdtps.resources import CHECKPOINTS, EMBEDDED
 from sdtps.support.errors import CheckpointError
@@ -135,9 +137,16 @@ def load_checkpoint(
         file = read_state_file(path, limit)
         folder, digest = "/".join(path.resolve().parent.parts[-2:]), sha256_of(path)
     try:
-        plan = plan_for(file, Hints(size, training, folder))
+        plan = plan_for(file, Hints(size, training, folder, force))
         _check_values(file.name, plan)
-        net, report, mismatches = _build(file, plan, digest, training.settings if training else {})
+        if training and not plan.settings:
+            plan = replace(plan, settings=training.settings)
+        net, report, mismatches = _build(file, plan, digest)
+        if force and report.missing:
+            lost = report.missing
+            left = salvage(file.name, plan, _missing(net, plan))
+            net, report, _ = _build(file, left, digest)
+            report = replace(report, missing=lost)
     except (TypeError, IndexError, KeyError, AttributeError) as error:  # shapes that nobody foresaw
         raise CheckpointError(
             "weights.layout",
@@ -202,15 +211,14 @@ def _new(name: str, config: ModelConfig) -> ReidModel:
         ) from None
 
 
-def _build(
-    file: StateFile, plan: Plan, digest: str, settings: Mapping[str, float]
-) -> tuple[ReidModel, WeightsReport, list[str]]:
+def _build(file: StateFile, plan: Plan, digest: str) -> tuple[ReidModel, WeightsReport, list[str]]:
     """The model with every tensor that fits, the report, and what makes it one that fits only in part."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # what a file lacks is random, but the same each time
         net = _new(file.name, plan.config)
     state = {k: v.float() if v.is_floating_point() else v for k, v in plan.tensors.items()}
-    net.sdtps._take_shape_of(net.sdtps, state, "sdtps.")
+    if isinstance(net.sdtps, MultiModalSDTPS):
+        net.sdtps._take_shape_of(net.sdtps, state, "sdtps.")
     wanted = net.state_dict()
     fitting = {k: v for k, v in state.items() if k in wanted and v.shape == wanted[k].shape}
     net.load_state_dict(fitting, strict=False)
@@ -229,9 +237,15 @@ def _build(
         absent=absent_parts(net),
         assumed=plan.assumed,
         facts=facts_of(net) | dict(plan.facts),
-        settings=settings,
+        settings=plan.settings,
     )
     return net, report, found.mismatches
+
+
+def _missing(net: ReidModel, plan: Plan) -> list[str]:
+    """Tensors of the model that the file lacks, or has in another shape."""
+    wanted = net.state_dict()
+    return [k for k, v in wanted.items() if k not in plan.tensors or plan.tensors[k].shape != v.shape]
 
 
 def _is_trained(file: StateFile, plan: Plan) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.checkpoints.families.plan import Plan
 from sdtps.models.reid import ReidModel
 from sdtps.types import WeightsGroup
@@ -14,21 +15,21 @@ GROUPS = (
     ("camera", r"backbone\.cv_embed"),
     ("backbone", r"backbone\."),
     ("reduction", r"\w+_reduce\."),
-    ("predictor", r"sdtps\.\w+_sparse"),
+    ("predictor", r"sdtps\.\w+_sparse(_dense)?\.score_predictor"),
     ("aggregation", r"sdtps\.\w+_aggr"),
     ("sdtps", r"sdtps\."),
+    ("fusion", r"generalFusion\.|dgaf\.|frca_"),
     ("heads", r"classifier|bottleneck"),
 )
 PARTS = (
     "backbone",
     *(group for group, _ in GROUPS if group != "backbone"),
     "before",
-    "fusion",
     "text",
     "head",
     "other",
 )
-DECISIVE = {"camera", "backbone", "reduction", "predictor", "aggregation", "sdtps", "before"}
+DECISIVE = {"camera", "backbone", "reduction", "predictor", "aggregation", "sdtps", "before", "fusion"}
 Entries = Iterable[tuple[str, str]]  # part and name
 
 
@@ -92,6 +93,8 @@ def group_counts(
 
 def absent_parts(net: ReidModel) -> tuple[str, ...]:
     """Parts of SDTPS that a model does not have at all."""
+    if not isinstance(net.sdtps, MultiModalSDTPS):
+        return ()
     parts = {"predictor": net.sdtps.rgb_sparse, "aggregation": net.sdtps.rgb_aggr}
     return tuple(name for name, part in parts.items() if part is None)
 
@@ -110,6 +113,7 @@ def facts_of(net: ReidModel) -> dict[str, Any]:
         "global_local": config.global_local,
         "direct": config.direct,
         "variant": config.variant,
+        "feature": list(net.parts),
         "reading": config.reading[:16],
     }
 

@@ -4,6 +4,7 @@ import argparse
 from dataclasses import asdict
 
 from sdtps.cli import options as shared
+from sdtps.cli.weights import not_run
 from sdtps.datasets import open_dataset
 from sdtps.retrieval.evaluate import evaluate
 
@@ -26,20 +27,22 @@ def run(options: argparse.Namespace) -> int:
     dataset = open_dataset(options.folder)
     if options.split:
         dataset = dataset.narrowed(options.split)
-    results, queries = evaluate(
-        dataset, shared.feature_reader(options, shared.load(options), dataset), missing_table=options.missing
-    )
+    model = shared.load(options)
+    results, queries = evaluate(dataset, shared.feature_reader(options, model, dataset), missing_table=options.missing)
+    facts = model.weights.facts
     if options.json:
         scores = {
             name or "all": {"mAP": r.mean_average_precision} | {f"rank_{k}": r.rank(k) for k in (1, 5, 10)}
             for name, r in results.items()
         }
         maps = {m: asdict(quality) for m, quality in queries.quality.items()}
-        shared.print_json({"data": dataset.layout.name, "retrieval": scores, "maps": maps})
+        feature = {"feature": list(facts["feature"]), "not_run": list(facts.get("not_run", ()))}
+        shared.print_json({"data": dataset.layout.name, "retrieval": scores, "maps": maps} | feature)
         return 0
     whole = results[""]
     apart = dataset.layout.apart
     print(f"{dataset.layout.name}: query {dataset.query}, gallery {dataset.gallery}")
+    print(f"test feature [{', '.join(facts['feature'])}]{not_run(model.weights)}")
     print(f"{whole.queries} queries, {whole.skipped} without a match under another {apart}")
     ranks = "  ".join(f"Rank-{r} {whole.rank(r):.3f}" for r in (1, 5, 10))
     print(f"mAP {whole.mean_average_precision:.3f}  {ranks}")

@@ -2,9 +2,13 @@
 
 import argparse
 
+import numpy as np
+
 from sdtps.cli import options as shared
+from sdtps.export.payload import MOST_NUMBERS
 from sdtps.export.serialise import as_json
-from sdtps.types import Analysis
+from sdtps.types import Analysis, ModalityTrace
+from sdtps.variants import get_variant
 
 
 def add_command(commands: shared.Subparsers) -> None:
@@ -37,9 +41,36 @@ def describe(analysis: Analysis) -> None:
     for part in report.absent:
         print(f"{part}: not in this checkpoint")
     for m, trace in analysis.traces.items():
-        blend = trace.aggregation_weights
-        tokens = "aggregation not in this checkpoint" if blend is None else f"{len(blend)} aggregated tokens"
-        print(f"{m.upper()}: keeps {trace.kept} of {analysis.grid.patches} patches, {tokens}")
+        print(f"{m.upper()}: {_headline(analysis, trace)}")
         for r in range(analysis.grid.rows):
-            row = trace.mask[r * analysis.grid.cols : (r + 1) * analysis.grid.cols]
-            print("    " + " ".join("#" if kept else "." for kept in row))
+            row = slice(r * analysis.grid.cols, (r + 1) * analysis.grid.cols)
+            print("    " + " ".join(_letters(trace)[row]))
+    for name, values in analysis.fusion.items():
+        if values.size <= MOST_NUMBERS and values.ndim <= 1:
+            print(f"{name}: {np.array2string(values, precision=3)}")
+
+
+def _headline(analysis: Analysis, trace: ModalityTrace) -> str:
+    """What a modality keeps, or how it weighs."""
+    n, variant = analysis.grid.patches, get_variant(analysis.settings.variant)
+    if trace.weights is not None:
+        low, high = trace.weights.min(), trace.weights.max()
+        return f"weighs all {n} patches from {low:.2f} to {high:.2f}, effective number {trace.effective:.1f}"
+    kept = f"keeps {trace.kept} of {n} patches"
+    if trace.groups is not None:
+        own, other, both, filled = (int((trace.groups == g).sum()) for g in (1, 2, 3, 4))
+        leak = f", leak {float(trace.numbers['leak']):.3f}" if "leak" in trace.numbers else ""
+        return f"{kept}: {own} by its own modality, {other} by another, {both} by both, {filled} filled up{leak}"
+    if not variant.needs_aggregation:
+        return kept
+    blend = trace.aggregation_weights
+    return f"{kept}, " + ("aggregation not in this checkpoint" if blend is None else f"{len(blend)} aggregated tokens")
+
+
+def _letters(trace: ModalityTrace) -> list[str]:
+    """A letter per patch: kept or not, why, or the tenth of its weight."""
+    if trace.weights is not None:
+        return [str(min(9, int(10 * w))) for w in trace.weights]
+    if trace.groups is not None:
+        return [".ox#+"[g] for g in trace.groups]
+    return ["#" if kept else "." for kept in trace.mask]

@@ -24,7 +24,8 @@ from sdtps.cli import (
     trunk,
     weights,
 )
-from sdtps.support.errors import owner_sentence
+from sdtps.cli.options import run_selectors
+from sdtps.support.errors import LensError, owner_sentence
 
 COMMANDS = (
     inspect,
@@ -50,6 +51,13 @@ EPILOG = "Each command has its own --help. Exit codes: 0 done, 1 could not be do
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code: 0 done, 1 could not be done, 2 wrong usage."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        if given[:1] != [serve.NAME]:  # the page runs them itself, or refuses
+            run_selectors(given)
+    except LensError as error:
+        print(f"sdtps: {error}", file=sys.stderr)
+        return 1
     parser = argparse.ArgumentParser(prog="python -m sdtps", description=__doc__, epilog=EPILOG)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:

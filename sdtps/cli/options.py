@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sdtps.algorithm.selector_file import load_selector
 from sdtps.checkpoints.anonymise import hide, made_by
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.datasets import Dataset
@@ -15,7 +16,7 @@ from sdtps.export.bundle import is_bundle, read_bundle
 from sdtps.images.encode import Pixels
 from sdtps.images.read import Fit, read_triplet, read_wide
 from sdtps.models.reid import LoadedModel
-from sdtps.panels import SLIDERS
+from sdtps.panels import SLIDERS, add_maps_of
 from sdtps.pipeline import OpenSet, runnable
 from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.retrieval.features import FolderFeatures, Missing
@@ -77,6 +78,7 @@ def the_source(sources: Sequence[WeightsSource]) -> WeightsSource:
 def add_model(parser: Parser, *, anonymous: bool = False) -> None:
     """Weights and where they run."""
     add_sources(parser)
+    add_selector(parser)
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
     if anonymous:
         parser.add_argument(
@@ -97,12 +99,41 @@ def add_settings(parser: Parser) -> None:
         name = f"--{slider.name.replace('_', '-')}"
         group.add_argument(name, type=float, help=f"{slider.meaning} (else {usual:g})")
     group.add_argument("--variant", choices=tuple(VARIANTS), help=f"which SDTPS (else {Settings.variant})")
+    knobs = ", ".join(f"{knob.name} ({v.name})" for v in VARIANTS.values() for knob in v.knobs)
+    group.add_argument(
+        "--knob", action="append", type=_knob, default=[], metavar="NAME=VALUE", help=f"what a selector reads: {knobs}"
+    )
+
+
+def _knob(text: str) -> tuple[str, float]:
+    """`mask_tau=0.1` → ("mask_tau", 0.1)."""
+    name, _, value = text.partition("=")
+    try:
+        return name, float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, such as mask_tau=0.1") from None
 
 
 def settings_from(options: argparse.Namespace, base: Settings) -> Settings:
     """The settings that were given, over those of the training or of a bundle."""
     given = {name: getattr(options, name) for name in (*SLIDERS, "variant") if getattr(options, name) is not None}
-    return replace(base, **given)
+    return replace(base, **given, knobs={**base.knobs, **dict(options.knob)})
+
+
+def add_selector(parser: Parser) -> None:
+    """`--selector`: a Python file with a selector of one's own; it was run before the other options were read."""
+    parser.add_argument(
+        "--selector", action="append", default=[], metavar="FILE", help="a Python file with a selector of your own"
+    )
+
+
+def run_selectors(arguments: Sequence[str] | None) -> None:
+    """Run the files that `--selector` names, so that their variants and knobs are known to the other options."""
+    early = Parser(add_help=False, allow_abbrev=False)
+    add_selector(early)
+    for path in early.parse_known_args(arguments)[0].selector:
+        for selector in load_selector(path):
+            add_maps_of(selector.variant)
 
 
 def add_fit(parser: Parser) -> None:

@@ -10,7 +10,10 @@ from sdtps.types import WeightsReport
 FAMILIES = {
     "own": "SDTPS Lens",
     "demo-sdtps": "DeMo with SDTPS",
+    "demo-soft": "DeMo with soft SDTPS",
     "demo": "DeMo without SDTPS",
+    "signal-sim": "Signal with its selective interaction",
+    "signal": "Signal without its selective interaction",
     "clip": "CLIP, visual half",
     "vit": "plain ViT",
     "random": "random weights",
@@ -42,6 +45,12 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def not_run(report: WeightsReport) -> str:
+    """What the author's test feature had besides, where it is in the file and not run here."""
+    left_out = report.facts.get("not_run", ())
+    return f"; the author's also had {', '.join(left_out)}, which is not run here" if left_out else ""
+
+
 def describe(report: WeightsReport) -> list[str]:
     """The report in lines of plain text."""
     facts = report.facts
@@ -56,6 +65,7 @@ def describe(report: WeightsReport) -> list[str]:
         f"aggregated tokens {facts['rows'] or '-'}, "
         f"GLOBAL_LOCAL {facts['global_local']}, DIRECT {int(facts['direct'])}, variant {facts['variant']}",
     ]
+    lines.append(f"test feature [{', '.join(facts['feature'])}]" + not_run(report))
     if report.settings:
         lines.append("trained with " + ", ".join(f"{k} {v:g}" for k, v in report.settings.items()))
     lines += [f"not in this checkpoint: {part}" for part in report.absent]

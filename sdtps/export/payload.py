@@ -7,6 +7,7 @@ their little-endian bytes, so a number on screen is the number of the analysis t
 
 import base64
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +23,7 @@ from sdtps.variants import VARIANTS, Score, get_variant
 
 SCHEMA = 2
 NAMES_SHOWN = 5  # tensors that a report names
+MOST_NUMBERS = 64  # of a fusion that travel with every analysis
 COLOUR_MAPS = {"viridis": "viridis", "cividis": "cividis", "inferno": "inferno", "jet": "jet", "diverging": "RdBu_r"}
 
 
@@ -65,11 +67,12 @@ def moving(analysis: Analysis, *, matrix: bool = False) -> Payload:
         "settings": shown_settings(analysis.settings),
         "counts": {
             "patches": analysis.grid.patches,
-            "kept": first.kept,
+            "kept": first.kept,  # of the first modality; each has its own below
             "tokens": None if weights is None else weights.shape[0],
             "draws": analysis.settings.draws,
         },
         "mix": score_mix(analysis.settings, with_predictor=first.predictor is not None),
+        "fusion": {name: values.tolist() for name, values in analysis.fusion.items() if values.size <= MOST_NUMBERS},
         "ranges": panels.shared_ranges(traces.values(), analysis.settings),
         "notes": [as_note(n) for n in analysis.notes],
         "modalities": {m: _moving_modality(t, m, matrix) for m, t in traces.items()},
@@ -120,7 +123,7 @@ def weights_card(report: WeightsReport) -> Payload:
 def model_card(model: LoadedModel, key: str) -> Payload:
     """Everything a page knows about loaded weights."""
     net, grid = model.net, model.net.backbone.grid
-    lacking = {name: net.sdtps.supports(variant) for name, variant in VARIANTS.items()}
+    lacking = {name: net.supports(variant) for name, variant in VARIANTS.items()}
     return {
         "id": key,
         "grid": {"rows": grid.rows, "cols": grid.cols},
@@ -170,7 +173,19 @@ def tables() -> Payload:
 
 def variant_cards() -> list[Payload]:
     """Name, label and sentence of each variant."""
-    return [{"name": v.name, "label": v.label, "summary": v.summary} for v in VARIANTS.values()]
+    return [
+        {
+            "name": v.name,
+            "label": v.label,
+            "summary": v.summary,
+            "selector": v.selector,
+            "soft": v.soft,
+            "panels": list(panels.panels_of(v.name)),
+            "reads": list(v.reads),
+            "knobs": [asdict(knob) for knob in v.knobs],
+        }
+        for v in VARIANTS.values()
+    ]
 
 
 def pack(array: NDArray[Any]) -> str:
@@ -197,13 +212,19 @@ def _still_modality(trace: ModalityTrace, modality: Modality, pixels: Pixels | N
 
 
 def _moving_modality(trace: ModalityTrace, modality: Modality, matrix: bool) -> Payload:
-    cut = float(trace.score[trace.keep[-1]])
+    by_score = len(trace.keep) and trace.groups is None and not trace.soft
+    cut = float(trace.score[trace.keep[-1]]) if by_score else None
     return {
         **_maps(panels.maps_of(trace, modality, moving=True)),
         "rank": pack(trace.rank),
+        "kept": trace.kept,
         "cut": cut,
-        "margin": cut - float(trace.score[trace.drop[0]]) if len(trace.drop) else None,
+        "margin": cut - float(trace.score[trace.drop[0]]) if cut is not None and len(trace.drop) else None,
         "matrix": _matrix(trace) if matrix else None,
+        "groups": None if trace.groups is None else pack(trace.groups),
+        "weight_range": None if trace.weights is None else [float(trace.weights.min()), float(trace.weights.max())],
+        "effective": trace.effective,
+        "numbers": {name: values.tolist() for name, values in trace.numbers.items()},
     }
 
 

@@ -10,14 +10,19 @@ Names of the arrays, for each modality `rgb`, `nir`, `tir` (N patches, K kept, N
     rgb.score                     (N,)      fused score
     rgb.keep, rgb.drop            (K,), (N-K,)  patch numbers, best first; numbered row by row
     rgb.mask                      (N,)      True where kept
-    rgb.soft_mask                 (N,)      softmax(score / tau)
-    rgb.selection_frequency       (N,)      share of Gumbel top-K draws that keep the patch
+    rgb.soft_mask                 (N,)      softmax(score / tau); absent where the selector has no tau
+    rgb.selection_frequency       (N,)      share of Gumbel top-K draws that keep the patch; likewise
     rgb.aggregation_weights       (N_c, K)  columns follow keep
     rgb.dense_keep, rgb.dense_aggregation_weights   second branch, in variants that have one
     rgb.extra_weights             (N-K,)    weights of the extra token, follow drop
     rgb.token_norm                (N,)      L2 norm of the patch tokens
     rgb.pooled                    (C,)      mean of the final tokens
-    feature                       (D,)      the test feature [ori, sdtps], not normalised
+    rgb.weights                   (N,)      mask of a soft selector, which drops nothing; keep is then only a guide
+    rgb.groups                    (N,)      why a patch is kept: 1 own modality, 2 another, 3 both, 4 filled up
+    rgb.maps.NAME                 (N,)      maps that the selector names besides
+    rgb.numbers.NAME              (...)     what the selector says about the modality
+    fusion.NAME                   (...)     expert weights, gates and attention of the fusion
+    feature                       (D,)      the test feature, not normalised; the weights' facts name its parts
 """
 
 import io
@@ -41,7 +46,9 @@ MAX_CAMERAS = 10_000
 MAX_ARRAY_BYTES = 64 * 2**20
 NPY_HEADER = 2**14
 FIELDS = tuple(f.name for f in fields(ModalityTrace) if f.name != "missing")
-OPTIONAL = frozenset({"predictor", "aggregation_weights", "dense_keep", "dense_aggregation_weights"})
+NAMED = ("maps", "numbers")  # of a selector, under names that it gives
+OPTIONAL = frozenset({"predictor", "aggregation_weights", "dense_keep", "dense_aggregation_weights", "soft_mask",
+                      "selection_frequency", "weights", "groups"})  # fmt: skip
 
 
 def arrays_of(analysis: Analysis) -> Arrays:
@@ -54,7 +61,9 @@ def arrays_of(analysis: Analysis) -> Arrays:
                 arrays |= {f"{m}.{name}.{other}": array for other, array in value.items()}
             elif value is not None:
                 arrays[f"{m}.{name}"] = value
-    return arrays | {"feature": analysis.feature}
+    return (
+        arrays | {f"fusion.{name}": values for name, values in analysis.fusion.items()} | {"feature": analysis.feature}
+    )
 
 
 def facts_of(analysis: Analysis) -> Facts:
@@ -94,6 +103,7 @@ def analysis_from(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) 
         weights=_report(facts["weights"]),
         notes=tuple(_note(n) for n in facts["notes"]),
         camera=_camera(facts.get("camera")),  # the first bundles did not hold it
+        fusion=_below(arrays, "fusion"),
     )
     for trace in analysis.traces.values():
         _check(trace, grid.patches)
@@ -143,25 +153,34 @@ def _trace(arrays: Mapping[str, NDArray[Any]], modality: str, missing: bool) -> 
         key = f"{modality}.{name}"
         if "cross_attention" in name:
             values[name] = {str(o): arrays[f"{key}.{o}"] for o in MODALITIES if o != modality}
+        elif name in NAMED:
+            values[name] = _below(arrays, key)
         else:
             values[name] = arrays.get(key) if name in OPTIONAL else arrays[key]
     return ModalityTrace(**values)
 
 
+def _below(arrays: Mapping[str, NDArray[Any]], start: str) -> Arrays:
+    """The arrays under a common name."""
+    return {k.removeprefix(f"{start}."): v for k, v in arrays.items() if k.startswith(f"{start}.")}
+
+
 def _check(trace: ModalityTrace, patches: int) -> None:
     """Kinds and shapes fit together, every number is one, and keep and drop are the patches, each once."""
-    maps = [trace.self_attention, trace.raw_self_attention, trace.score, trace.soft_mask]
-    maps += [trace.selection_frequency, trace.token_norm, *trace.cross_attention.values()]
-    maps += [*trace.raw_cross_attention.values(), *([] if trace.predictor is None else [trace.predictor])]
+    maps = [trace.self_attention, trace.raw_self_attention, trace.score, trace.token_norm]
+    maps += [*trace.cross_attention.values(), *trace.raw_cross_attention.values(), *trace.maps.values()]
+    optional = (trace.predictor, trace.soft_mask, trace.selection_frequency, trace.weights)
+    maps += [values for values in optional if values is not None]
     weights = [(trace.aggregation_weights, trace.keep), (trace.dense_aggregation_weights, trace.dense_keep)]
     branches = [(w, k) for w, k in weights if w is not None and k is not None]
     orders = [trace.keep, trace.drop, *([] if trace.dense_keep is None else [trace.dense_keep])]
-    numbers = [*maps, trace.extra_weights, trace.pooled, *(w for w, _ in branches)]
+    numbers = [*maps, trace.extra_weights, trace.pooled, *(w for w, _ in branches), *trace.numbers.values()]
     sound = (
         all(m.shape == (patches,) for m in (*maps, trace.mask))
         and trace.mask.dtype == np.bool_
         and all(o.ndim == 1 and o.dtype.kind == "i" for o in orders)
-        and len(trace.keep) > 0
+        and (len(trace.keep) > 0 or trace.groups is not None)
+        and (trace.groups is None or (trace.groups.shape == (patches,) and trace.groups.dtype.kind == "i"))
         and np.array_equal(np.sort(np.concatenate([trace.keep, trace.drop])), np.arange(patches))
         and (trace.dense_keep is None or np.isin(trace.dense_keep, np.arange(patches)).all())
         and trace.extra_weights.shape == trace.drop.shape

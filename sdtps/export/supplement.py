@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from sdtps.export import payload
 from sdtps.images.encode import BLANK_URL
-from sdtps.panels import HEAT_PANELS, PANELS, SLIDERS, maps_of
+from sdtps.panels import PANELS, SLIDERS, maps_of, panels_of
 from sdtps.pipeline import OpenSet
 from sdtps.support.errors import InputError
 from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Analysis, Payload, Settings
+from sdtps.variants import get_variant
 from sdtps.web import static
 
 MAX_BYTES = 3_000_000
@@ -56,9 +57,12 @@ def write_supplement(opened: OpenSet, analysis: Analysis, progress: Progress | N
         analysis: the numbers to start with; its report on the weights is what the page shows.
         progress: called with (done, total).
     """
-    for plan in PLANS:
+    # Another selector than SDTPS moves by knobs of its own: its page holds the settings that it was made with.
+    fixed = get_variant(analysis.settings.variant).selector != "sdtps"
+    for plan in PLANS[-1:] if fixed else PLANS:
         stops = stops_around(analysis.settings, *plan)
-        page = _page(opened, analysis, stops, _tables(opened, analysis, stops, progress))
+        tables = {"arrays": {}, "facts": {}} if fixed else _tables(opened, analysis, stops, progress)
+        page = _page(opened, analysis, stops, tables, fixed)
         if len(page.encode()) < MAX_BYTES:
             return page
     text = "The photographs alone are too large for a supplement; use a model with smaller inputs."
@@ -115,8 +119,9 @@ def _empty_arrays(analysis: Analysis, counts: Mapping[str, int]) -> dict[str, ND
     """One array per moving map: an axis for each of its sliders, then modality and patch."""
     last = (len(MODALITIES), analysis.grid.patches)
     arrays: dict[str, NDArray[Any]] = {"rank": np.zeros((counts["beta"], *last), np.int32)}
-    for name, panel in HEAT_PANELS.items():
-        if panel.sliders:
+    for name in panels_of(analysis.settings.variant):
+        panel = PANELS[name]
+        if panel.values is not None and panel.sliders:
             # Shares of draws as whole numbers of draws: exact, and a quarter of the size.
             kind = _smallest(analysis.settings.draws) if panel.shares else np.float32
             arrays[name] = np.zeros((*(counts[slider] for slider in panel.sliders), *last), kind)
@@ -134,7 +139,7 @@ def _walk(base: Settings, stops: Stops) -> Iterator[tuple[dict[str, int], Settin
                 yield place, replace(base, sparse_ratio=rho, beta=beta, aggr_ratio=alphas[a], tau=taus[t])
 
 
-def _page(opened: OpenSet, analysis: Analysis, stops: Stops, tables: Payload) -> str:
+def _page(opened: OpenSet, analysis: Analysis, stops: Stops, tables: Payload, fixed: bool) -> str:
     settings, steps = payload.shown_settings(analysis.settings), vars(stops)
     shared = payload.tables()
     config = shared | {
@@ -154,6 +159,7 @@ def _page(opened: OpenSet, analysis: Analysis, stops: Stops, tables: Payload) ->
     data = {
         "config": config,
         "analysis": shown | {"key": EXAMPLE},
+        "fixed": fixed,
         "facts": tables["facts"],
         "arrays": pack_arrays(tables["arrays"]),
     }

@@ -32,6 +32,7 @@ MAX_PIXELS = 40_000_000
 FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP")
 SIGNATURE = re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|II\*\0|MM\0\*|RIFF....WEBP", re.DOTALL)
 PHONE_FORMAT = "MPO"  # a JPEG with further pictures behind the photograph
+WIDE_SIZE = (128, 768)  # of RGBNT100, whose program cuts at 256 and 512 whatever the size
 WIDE_MIN_ASPECT = 1.0
 ASPECT_TOLERANCE = 1.25
 
@@ -209,6 +210,9 @@ def read_wide(source: Source, fit: Fit | str = Fit.STRETCH) -> Triplet:
             height=height,
         )
     notes = picture.notes
+    if (height, width) != WIDE_SIZE:
+        text = "RGBNT100's wide pictures are 768x128; this one is {width}x{height} and was cut into equal thirds."
+        notes += (Message("input.other_wide", text, width=width, height=height),)
     if width % 3:
         notes += (
             Message("input.thirds", "The width {width} is not a multiple of 3; the rest was cut off.", width=width),

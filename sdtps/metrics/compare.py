@@ -44,8 +44,8 @@ class Comparison:
     Attributes:
         modalities: per modality; empty when the grids differ, since patches then have no counterpart.
         same_grid: whether patches can be compared one by one.
-        feature_cosine: cosine of the two test features [ori, sdtps]: how much of A's feature B retains.
-        sdtps_cosine: the same for the sdtps half, the only one that settings can change. Both NaN when lengths differ.
+        feature_cosine: cosine of the two test features: how much of A's feature B retains.
+        sdtps_cosine: the same for the selector's own part, the three pooled vectors. Both NaN when lengths differ.
     """
 
     modalities: Mapping[str, ModalityChange]
@@ -87,7 +87,7 @@ def compare(a: Analysis, b: Analysis) -> Comparison:
     """B against A; they may differ in anything: settings, variant, weights, a missing modality, the triplet."""
     same = a.grid == b.grid
     changes = {str(m): _change(a[m], b[m], m, a.grid.patches) for m in MODALITIES} if same else {}
-    half = [x.feature[-sum(len(x[m].pooled) for m in MODALITIES) :] for x in (a, b)]
+    half = [np.concatenate([x[m].pooled for m in MODALITIES]) for x in (a, b)]
     return Comparison(changes, same, cosine(a.feature, b.feature), cosine(*half))
 
 

@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from sdtps.algorithm.selector import Selector
+from sdtps.algorithm.trace import Evidence
 from sdtps.images.foreground import precision, recall
 from sdtps.metrics.overlap import Overlap, cross_modal_overlap
 from sdtps.metrics.provenance import cut_margins, effective_number, norm_outliers
@@ -16,6 +20,7 @@ from sdtps.pipeline import OpenSet
 from sdtps.support.progress import Progress
 from sdtps.support.threads import one_thread
 from sdtps.types import MODALITIES, Analysis, BoolArray, ModalityTrace, Settings
+from sdtps.variants import get_variant
 
 NAN = float("nan")
 ORDERS = 200
@@ -33,7 +38,10 @@ class SelectionFacts:
             `provenance.effective_number`), over the N_c tokens; NaN without tokens.
         outliers, outliers_kept: patches with an outlier norm (see `provenance.norm_scores`), and how many are kept.
         precision, recall: share of the kept patches that are the person, and of the person's patches that are kept;
-            NaN without a mask.
+            NaN without a mask. Of a soft mask, `keep` is a guide: the heaviest patches at the sparse ratio.
+        effective_patches: effective number of patches, by their weights; K for a hard choice.
+        lightest, heaviest: range of a soft mask; NaN for a hard choice.
+        leak: attention that dropped patches take in Signal's SIM; NaN elsewhere.
     """
 
     kept: int
@@ -47,6 +55,10 @@ class SelectionFacts:
     outliers_kept: int
     precision: float
     recall: float
+    effective_patches: float = NAN
+    lightest: float = NAN
+    heaviest: float = NAN
+    leak: float = NAN
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -64,6 +76,8 @@ class Faithfulness:
         facts: modality → facts; missing modalities are left out.
         overlap: pair of modalities → overlap of their kept sets.
         stability: overlap of the kept sets with those of disturbed pictures.
+        weighed: nothing is removed in the selector's own run; weights of absent patches were set to 0 instead, and kept
+            sets are the heaviest patches at the sparse ratio.
     """
 
     settings: Settings
@@ -72,6 +86,7 @@ class Faithfulness:
     facts: Mapping[str, SelectionFacts]
     overlap: Mapping[str, Overlap]
     stability: Stability
+    weighed: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values and arrays."""
@@ -82,6 +97,7 @@ class Faithfulness:
             "facts": {m: f.as_dict() for m, f in self.facts.items()},
             "overlap": {pair: o.as_dict() for pair, o in self.overlap.items()},
             "stability": self.stability.as_dict(),
+            "weighed": self.weighed,
         }
 
 
@@ -108,16 +124,16 @@ def measure_faithfulness(
     given = [m for m in MODALITIES if m not in opened.missing]
     analysis = opened.analyse(settings)
     evidence = opened.evidence(settings.variant)
-    n, kept = analysis.grid.patches, analysis[given[0]].kept
-    steps = _Steps(progress, len(given) * len(set_sizes(n, kept, n - kept)) + len(disturbances()))
+    selector = opened.model.net.selector(get_variant(settings.variant))
+    n, kept = analysis.grid.patches, {m: analysis[m].kept for m in given}
+    steps = _Steps(progress, sum(len(set_sizes(n, k, n - k)) for k in kept.values()) + len(disturbances()))
     randoms = random_orders(n, orders, seed)
     removal = {}
     for m in given:
         order = np.concatenate([analysis[m].keep, analysis[m].drop])
+        share = partial(pooled, selector, evidence, str(m), settings)
         with one_thread(), torch.inference_mode():
-            removal[str(m)] = measure_removal(
-                opened.model.net.sdtps, evidence[m], settings, order, kept, randoms, person, steps
-            )
+            removal[str(m)] = measure_removal(share, order, kept[m], randoms, person, steps)
     return Faithfulness(
         settings,
         orders,
@@ -125,7 +141,15 @@ def measure_faithfulness(
         selection_facts(analysis, person),
         cross_modal_overlap(analysis),
         measure_stability(opened, analysis, seed, steps),
+        analysis[given[0]].soft,
     )
+
+
+def pooled(
+    selector: Selector, evidence: Mapping[str, Evidence], modality: str, settings: Settings, keep: Tensor
+) -> Tensor:
+    """(R, C) a modality's share of the feature when only the patches in each row of `keep` (R, n) take part."""
+    return selector.feature_of(evidence, modality, keep, settings)
 
 
 def selection_facts(analysis: Analysis, person: BoolArray | None = None) -> dict[str, SelectionFacts]:
@@ -134,7 +158,7 @@ def selection_facts(analysis: Analysis, person: BoolArray | None = None) -> dict
 
 
 def _facts(trace: ModalityTrace, person: BoolArray | None) -> SelectionFacts:
-    margin = float(cut_margins(trace)[trace.keep[-1]])
+    margin = float(cut_margins(trace)[trace.keep[-1]]) if len(trace.keep) else NAN
     spread = float(trace.score.std(dtype=np.float64))
     matrix = trace.aggregation_by_patch
     effective = np.array([effective_number(row) for row in matrix]) if matrix is not None and len(matrix) else [NAN]
@@ -149,8 +173,12 @@ def _facts(trace: ModalityTrace, person: BoolArray | None) -> SelectionFacts:
         effective_max=float(np.max(effective)),
         outliers=int(outliers.sum()),
         outliers_kept=int(outliers[trace.keep].sum()),
-        precision=NAN if person is None else precision(person, trace.keep),
+        precision=NAN if person is None or not len(trace.keep) else precision(person, trace.keep),
         recall=NAN if person is None else recall(person, trace.keep),
+        effective_patches=trace.effective,
+        lightest=NAN if trace.weights is None else float(trace.weights.min()),
+        heaviest=NAN if trace.weights is None else float(trace.weights.max()),
+        leak=float(trace.numbers["leak"]) if "leak" in trace.numbers else NAN,
     )
 
 

@@ -150,7 +150,7 @@ def triplet_gradients(opened: OpenSet, settings: Settings, seed: int = 0) -> Gra
     """
     # Outside inference mode: tensors made inside cannot take part in a backward pass.
     tokens = Encoded(*({m: t.clone() for m, t in part.items()} for part in opened.encode().encoded))
-    module = deepcopy(opened.model.net.sdtps).cpu().requires_grad_()
+    module: Any = deepcopy(opened.model.net.sdtps).cpu().requires_grad_()  # another selector has none of the routes
     module.sparse_ratio, module.aggr_ratio, module.beta = settings.sparse_ratio, settings.aggr_ratio, settings.beta
     width = 3 * next(iter(tokens.global_vectors.values())).shape[-1]
     head = torch.randn(width, IDENTITIES, generator=torch.Generator().manual_seed(seed)) * HEAD_STD

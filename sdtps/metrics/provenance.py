@@ -1,6 +1,6 @@
 """Why a patch was kept or dropped, and where an aggregated token comes from."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,9 @@ class PatchProvenance:
         extra_weight: its weight in the extra token; 0 when kept.
         norm, norm_z: L2 norm of its token, and its modified z-score (see `norm_scores`).
         norm_outlier: whether that z-score exceeds 3.5: a high-norm artefact token.
+        weight: its weight in a soft mask, which drops nothing; None for a hard choice.
+        group: why it is kept, see `ModalityTrace.groups`; None where the selector does not say.
+        maps: its value in each map that the selector names besides.
     """
 
     modality: str
@@ -82,6 +85,9 @@ class PatchProvenance:
     norm: float
     norm_z: float
     norm_outlier: bool
+    weight: float | None = None
+    group: int | None = None
+    maps: dict[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values and arrays."""
@@ -145,6 +151,9 @@ def patch_provenance(analysis: Analysis, modality: str, patch: int) -> PatchProv
         norm=float(trace.token_norm[patch]),
         norm_z=z,
         norm_outlier=z > OUTLIER_LIMIT,
+        weight=None if trace.weights is None else float(trace.weights[patch]),
+        group=None if trace.groups is None else int(trace.groups[patch]),
+        maps={name: float(values[patch]) for name, values in trace.maps.items()},
     )
 
 
@@ -159,9 +168,12 @@ def token_provenance(analysis: Analysis, modality: str, token: int) -> TokenProv
 
 
 def score_parts(analysis: Analysis, modality: str, patch: int) -> tuple[Part, ...]:
-    """The terms whose shares add up to the score: equation 3, or the plain sum of cosines."""
+    """The terms whose shares add up to the score: equation 3, the plain sum of cosines, or a selector's own mix."""
     trace = analysis[modality]
-    cosines = get_variant(analysis.settings.variant).score is Score.COSINES
+    variant = get_variant(analysis.settings.variant)
+    if variant.selector != "sdtps":
+        return _mixed_parts(analysis, modality, patch)
+    cosines = variant.score is Score.COSINES
     weight = ScoreWeights(0.0, 1.0, 1.0) if cosines else ScoreWeights.fused(analysis.settings.beta)
     first = trace.raw_self_attention if cosines else trace.self_attention
     crosses = trace.raw_cross_attention if cosines else trace.cross_attention
@@ -175,13 +187,32 @@ def score_parts(analysis: Analysis, modality: str, patch: int) -> tuple[Part, ..
     return tuple(parts)
 
 
+def _mixed_parts(analysis: Analysis, modality: str, patch: int) -> tuple[Part, ...]:
+    """Self and cross attention by the mixing weights of a soft mask; empty where the score is no such sum."""
+    trace = analysis[modality]
+    mixing = trace.numbers.get("mixing")
+    if mixing is None or len(mixing) != 1 + len(trace.cross_attention):
+        return ()
+    values = {"self": trace.self_attention, **trace.cross_attention}
+    raws = {"self": trace.raw_self_attention, **trace.raw_cross_attention}
+    return tuple(
+        _part(
+            name, values[name][patch], float(weight), raws[name][patch], analysis[name].missing if i else trace.missing
+        )
+        for i, (name, weight) in enumerate(zip(values, mixing, strict=True))
+    )
+
+
 def cut_margins(trace: ModalityTrace) -> NDArray[np.float64]:
     """(N,) how far each patch is inside (above 0) or outside of the kept set, in score.
 
     A kept patch is compared with the best dropped one, a dropped patch with the worst kept one; NaN when nothing is
-    dropped. The smallest positive value is the margin at the cut.
+    dropped, or when something else than the score decides. The smallest positive value is the margin at the cut. A soft
+    mask has no cut; its margin is the distance from the score of weight one half.
     """
-    if not len(trace.drop):
+    if trace.soft and "threshold" in trace.numbers:
+        return trace.score.astype(np.float64) - float(trace.numbers["threshold"])
+    if trace.soft or trace.groups is not None or not len(trace.drop) or not len(trace.keep):
         return np.full(len(trace.score), NAN)
     best_dropped, worst_kept = (float(trace.score[i]) for i in (trace.drop[0], trace.keep[-1]))
     return trace.score.astype(np.float64) - np.where(trace.mask, best_dropped, worst_kept)
@@ -226,7 +257,8 @@ def score_at(trace: ModalityTrace, modality: str, beta: float) -> FloatArray:
 
 def _flip(settings: Settings, trace: ModalityTrace, modality: str, patch: int, name: str) -> float | None:
     """The nearest slider stop at which the patch changes sides, the lower one when two are equally near."""
-    if name == "beta" and get_variant(settings.variant).score is Score.COSINES:
+    variant = get_variant(settings.variant)
+    if name not in variant.reads or trace.soft or (variant.selector != "sdtps" and "mixing" not in trace.numbers):
         return None
     now = getattr(settings, name)
     for stop in sorted(FLIP_STEPS[name], key=lambda stop: (abs(stop - now), stop)):

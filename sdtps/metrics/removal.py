@@ -5,6 +5,8 @@ all of them (the selection is what is being judged, so it must not select once m
 the settings ask for, and the extra token is zero. Nothing is blackened or averaged over; a removed token is not there.
 The backbone does not run again, so a token keeps what attention mixed into it: this judges the selection of tokens, not
 the receptive field behind them. Scores stay those of the whole picture (they matter to `importance` alone).
+Soft SDTPS removes nothing in its own run, so here the weights of the absent patches are set to 0 and the others keep
+theirs. In Signal's SIM absent patches are zero rows that remain keys, as in its own run.
 
 *Feature.* f(S) is the modality's pooled vector, the only part of the test feature that its patches change here.
 
@@ -27,14 +29,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sdtps.algorithm.module import MultiModalSDTPS
-from sdtps.algorithm.trace import Evidence
-from sdtps.types import BoolArray, IntArray, Settings
+from sdtps.types import BoolArray, IntArray
 
 NAN = float("nan")
 BAND = (0.025, 0.975)  # of the random orders
 POINTS = 33  # at most so many set sizes on a curve, besides 0 and K
 Values = NDArray[np.float64]
+Pooled = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -120,9 +121,7 @@ def set_sizes(patches: int, *include: int) -> IntArray:
 
 
 def measure_removal(
-    module: MultiModalSDTPS,
-    evidence: Evidence,
-    settings: Settings,
+    pooled: Pooled,
     order: IntArray,
     kept: int,
     randoms: IntArray,
@@ -132,9 +131,7 @@ def measure_removal(
     """Insertion and deletion of one modality, towards each target that is known.
 
     Args:
-        module: the SDTPS stage.
-        evidence: of one sample.
-        settings: ratios, beta and variant (the one that the evidence was made for).
+        pooled: (R, n) patch sets to the (R, C) vectors that the selector makes of each of them alone.
         order: (N,) patches in descending score.
         kept: K.
         randoms: (R, N) random orders.
@@ -145,9 +142,9 @@ def measure_removal(
         `whole`, and `person` when the mask marks at least one patch.
     """
     n = len(order)
-    targets = {"whole": _feature(module, evidence, settings, np.arange(n)[None])}
+    targets = {"whole": _feature(pooled, np.arange(n)[None])}
     if person is not None and person.any():
-        targets["person"] = _feature(module, evidence, settings, np.flatnonzero(person)[None])
+        targets["person"] = _feature(pooled, np.flatnonzero(person)[None])
     # Row 0 builds the insertion curve, row 1 (the worst first) is what deletion leaves, the others are chance.
     orders = np.concatenate([order[None], order[None, ::-1], randoms])
     sizes = set_sizes(n, kept, n - kept)
@@ -155,7 +152,7 @@ def measure_removal(
     for size in sizes:
         if progress is not None:
             progress()
-        features = _feature(module, evidence, settings, orders[:, :size])
+        features = _feature(pooled, orders[:, :size])
         for name, target in targets.items():
             cosines[name].append(cosine_rows(features, target))
     sizes = np.concatenate([[0], sizes])
@@ -207,7 +204,6 @@ def _removal(cosines: Values, sizes: IntArray, n: int, kept: int) -> Removal:
     )
 
 
-def _feature(module: MultiModalSDTPS, evidence: Evidence, settings: Settings, keep: IntArray) -> Tensor:
+def _feature(pooled: Pooled, keep: IntArray) -> Tensor:
     """(B, C) f of each row of (B, n) patch sets."""
-    positions = torch.from_numpy(np.ascontiguousarray(keep))
-    return module.keep_only(evidence, positions, settings).pooled
+    return pooled(torch.from_numpy(np.ascontiguousarray(keep)))

@@ -13,6 +13,7 @@ from sdtps.metrics.overlap import overlap
 from sdtps.panels import SLIDERS
 from sdtps.pipeline import OpenSet
 from sdtps.types import MODALITIES, BoolArray, IntArray, Settings
+from sdtps.variants import get_variant
 
 Values = NDArray[np.float64]
 
@@ -64,13 +65,14 @@ def sweep(
     Args:
         opened: the image set; missing modalities get no curves.
         settings: where everything else stays.
-        name: a slider of `panels.SLIDERS`.
+        name: a slider of `panels.SLIDERS`, or a knob of the variant.
         values: the slider's values.
         person: (N,) True on the person's patches, where a mask is known.
         progress: called with (done, total); may raise to stop.
     """
-    if name not in SLIDERS:
-        raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(SLIDERS)}.")
+    swept = (*SLIDERS, *(knob.name for knob in get_variant(settings.variant).knobs))
+    if name not in swept:
+        raise ValueError(f"There is no slider {name!r}; choose one of {', '.join(swept)}.")
     # The draws behind the selection frequency are no part of a sweep, and most of its cost.
     settings = replace(settings, draws=1)
     now = opened.analyse(settings)
@@ -78,14 +80,14 @@ def sweep(
     for i, value in enumerate(values):
         if progress is not None:
             progress(i, len(values))
-        found.append(opened.analyse(Settings(**(settings.as_dict() | {name: float(value)}))))
+        found.append(opened.analyse(_at(settings, name, float(value))))
     given = [str(m) for m in MODALITIES if m not in opened.missing]
     overlaps = {m: [overlap(now[m].keep, a[m].keep, now.grid.patches) for a in found] for m in given}
     weights = [a[MODALITIES[0]].aggregation_weights for a in found]
     return Sweep(
         name=name,
         values=np.asarray(values, np.float64),
-        now=float(getattr(settings, name)),
+        now=float(getattr(settings, name) if name in SWEPT else settings.knobs.get(name, np.nan)),
         kept=np.array([a[MODALITIES[0]].kept for a in found]),
         tokens=np.array([0 if w is None else len(w) for w in weights]),
         jaccard={m: np.array([o.jaccard for o in each]) for m, each in overlaps.items()},
@@ -94,3 +96,7 @@ def sweep(
         precision={} if person is None else {m: np.array([precision(person, a[m].keep) for a in found]) for m in given},
         masks={m: np.stack([a[m].mask for a in found]) for m in given},
     )
+
+
+def _at(settings: Settings, name: str, value: float) -> Settings:
+    return replace(settings, **({name: value} if name in SWEPT else {"knobs": {**settings.knobs, name: value}}))

@@ -237,6 +237,12 @@ class HieraBackbone(Backbone):
         return self.adapt(features.unflatten(0, images.shape[:2]))
 
 
+def _overlapping_size(size: tuple[int, int], stride: int, patch: int) -> tuple[int, int]:
+    """The size of a picture with as many patches side by side as overlap in one of the given size."""
+    rows, cols = ((side - patch) // stride + 1 for side in size)
+    return rows * patch, cols * patch
+
+
 def create_backbone(kind: str, name: str, input_size: tuple[int, int] = (256, 128), **options: Any) -> Backbone:
     """A backbone with random weights.
 
@@ -244,7 +250,8 @@ def create_backbone(kind: str, name: str, input_size: tuple[int, int] = (256, 12
         kind: `clip` (projected tokens, DeMo layout), `vit` (any plain timm ViT) or `hiera`.
         name: timm model name, such as `vit_base_patch16_clip_quickgelu_224` or `sam2_hiera_tiny`.
         input_size: (height, width).
-        options: of the backbone class; `timm_options` go to timm (tests make tiny models with them).
+        options: of the backbone class; `timm_options` go to timm (tests make tiny models with them), and `stride` is
+            the step in pixels where the patches of a ViT overlap.
     """
     timm_options = options.pop("timm_options", {})
     if "pool" in options:
@@ -255,7 +262,12 @@ def create_backbone(kind: str, name: str, input_size: tuple[int, int] = (256, 12
     if kind not in ("vit", "clip"):
         raise ValueError(f"There is no backbone of kind {kind!r}; choose clip, vit or hiera.")
     classes = options.pop("projection", 512) if kind == "clip" else 0
-    vit = timm.create_model(name, pretrained=False, img_size=input_size, num_classes=classes, **timm_options)
+    stride = options.pop("stride", 0)
+    cut = _overlapping_size(input_size, stride, timm_options.get("patch_size", 16)) if stride else input_size
+    vit = timm.create_model(name, pretrained=False, img_size=cut, num_classes=classes, **timm_options)
     if not isinstance(vit, VisionTransformer):
         raise ValueError(f"{name!r} is not a plain ViT.")
+    if stride:
+        vit.patch_embed.proj.stride = (stride, stride)
+        vit.patch_embed.img_size = tuple(input_size)
     return VitBackbone(vit, project=kind == "clip", **options)

@@ -4,18 +4,21 @@ import hashlib
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import torch
-from timm.layers import QuickGELU
 from torch import Tensor, nn
 
+import sdtps.algorithm.selectors  # noqa: F401 - makes the further selectors known
 from sdtps.algorithm.module import MultiModalSDTPS
-from sdtps.algorithm.trace import Trace
+from sdtps.algorithm.selector import SELECTORS, Selector
+from sdtps.algorithm.trace import Evidence, Trace
 from sdtps.models.backbone import Backbone, Tokens, create_backbone
+from sdtps.models.feature import FusionConfig, FusionHeads, Given, reduction
+from sdtps.support.messages import Message
 from sdtps.types import MODALITIES, Settings, WeightsReport
-from sdtps.variants import DEFAULT_VARIANT
+from sdtps.variants import DEFAULT_VARIANT, Variant, get_variant
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class ModelConfig:
         sparse_ratio, aggr_ratio, beta, variant: defaults of the SDTPS module.
         aggregation_rows: aggregated tokens the weights can make; what the ratios ask for by default.
         predictor, aggregation: False where the weights lack that part of SDTPS; without both there is no SDTPS head.
+        selector_options: what the weights of another selector than SDTPS are like, and its knobs of the training.
+        fusion: what follows the selection; None means `[ori, sdtps]`, or `ori` alone without SDTPS.
     """
 
     kind: str
@@ -46,6 +51,8 @@ class ModelConfig:
     aggregation_rows: int | None = None
     predictor: bool = True
     aggregation: bool = True
+    selector_options: Mapping[str, Any] = field(default_factory=dict)
+    fusion: FusionConfig | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -57,14 +64,16 @@ class ModelConfig:
 
         What has its default value does not count, so that a further field changes no hash of today.
         """
-        defaults = {f.name: f.default for f in fields(self)}
-        told = {name: value for name, value in self.as_dict().items() if value != defaults[name]}
+        bare = ModelConfig(self.kind, self.name).as_dict()
+        told = {name: v for name, v in self.as_dict().items() if name in ("kind", "name") or v != bare[name]}
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ModelConfig":
         """The inverse of `as_dict`, also after a trip through JSON."""
-        return cls(**{**values, "input_size": tuple(values["input_size"])})
+        fusion = values.get("fusion")
+        ready = {"input_size": tuple(values["input_size"])}
+        return cls(**{**values, **ready, "fusion": None if fusion is None else FusionConfig.from_dict(fusion)})
 
 
 class Encoded(NamedTuple):
@@ -106,22 +115,17 @@ class ReidModel(nn.Module):
         super().__init__()
         self.config = config
         self.backbone = backbone
+        self._further: dict[str, Selector] = {}
         dim = backbone.dim
-        self.sdtps = MultiModalSDTPS(
-            dim,
-            backbone.grid.patches,
-            config.sparse_ratio,
-            config.aggr_ratio,
-            config.beta,
-            config.variant,
-            rows=config.aggregation_rows,
-            predictor=config.predictor,
-            aggregation=config.aggregation,
-        )
+        self.sdtps = build_selector(config, dim, backbone.grid.patches)
+        fusion = config.fusion or FusionConfig(("ori",) if self.sdtps.empty else ("ori", "sdtps"))
+        heads = FusionHeads(dim, fusion)
+        self._heads = (heads,)  # in a tuple, so that its children are named once: as the model's own
+        for name, child in heads.named_children():
+            self.add_module(name, child)
         if config.global_local:
             for m in MODALITIES:
-                reduce = nn.Sequential(nn.LayerNorm(2 * dim), nn.Linear(2 * dim, dim), QuickGELU())
-                self.add_module(f"{m}_reduce", reduce)
+                self.add_module(f"{m}_reduce", reduction(dim))
         if config.num_classes:
             for suffix, width in self._head_widths().items():
                 self.add_module(f"bottleneck{suffix}", _bottleneck(width))
@@ -131,7 +135,29 @@ class ReidModel(nn.Module):
         """Head name suffix → width of the feature it reads."""
         dim = self.backbone.dim
         ori = {"": 3 * dim} if self.config.direct else {f"_{m[0]}": dim for m in MODALITIES}
-        return ori | ({} if self.sdtps.empty else {"_sdtps": 3 * dim})
+        return ori | ({"_sdtps": 3 * dim} if self._has_sdtps_head else {})
+
+    @property
+    def _has_sdtps_head(self) -> bool:
+        return self.sdtps.variant.selector in ("sdtps", "soft") and not self.sdtps.empty
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Parts of the test feature, in their order; see `sdtps.models.feature`."""
+        return self._heads[0].config.parts
+
+    def selector(self, variant: Variant) -> Selector:
+        """What runs a variant: the selector of the weights, or a further one that needs no weights."""
+        further = SELECTORS.get(variant.selector)
+        if further is None or not further.weightless:
+            return self.sdtps
+        if variant.selector not in self._further:
+            self._further[variant.selector] = further(self.backbone.dim, self.backbone.grid.patches).eval()
+        return self._further[variant.selector]
+
+    def supports(self, variant: Variant) -> Message | None:
+        """None when a variant can be run with these weights, else one sentence on what they lack."""
+        return self.selector(variant).supports(variant)
 
     def reduce(self, tokens: Tokens) -> Encoded:
         """Split by modality and, with GLOBAL_LOCAL, reduce [global, mean patch] to one vector."""
@@ -158,12 +184,29 @@ class ReidModel(nn.Module):
         return torch.cat([traces[m].pooled for m in MODALITIES], dim=-1)
 
     def test_feature(self, encoded: Encoded, traces: Mapping[str, Trace]) -> Tensor:
-        """The feature that is compared at test time: [ori, sdtps], (B, 6C), before the BNNeck, not normalised.
+        """The feature that is compared at test time, (B, D), before the BNNeck, not normalised; see `parts`."""
+        return self.fuse(encoded, traces)[0]
 
-        Weights without SDTPS were not trained with the second half: theirs is `ori` alone, (B, 3C).
+    def evidence(self, encoded: Encoded, variant: Variant) -> dict[str, Evidence]:
+        """What no setting changes: of the selector, and of the fusion behind it, which stands with the first."""
+        found = self.selector(variant).evidence(encoded.patches, encoded.global_vectors, variant)
+        still = self._heads[0].still(encoded.patches, encoded.global_vectors, self.backbone.grid)
+        first = found[MODALITIES[0]]
+        return {**found, str(MODALITIES[0]): replace(first, own=first.own | still)} if still else found
+
+    def fuse(
+        self, encoded: Encoded, traces: Mapping[str, Trace], evidence: Mapping[str, Evidence] | None = None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """The test feature, and what its fusion says on the way: expert weights, gates, attention.
+
+        Args:
+            encoded: the tokens.
+            traces: what the selector made of them.
+            evidence: of this model, so that nothing is computed twice.
         """
-        original = self.original_feature(encoded)
-        return original if self.sdtps.empty else torch.cat([original, self.sdtps_feature(traces)], dim=-1)
+        given = Given(encoded.patches, encoded.global_vectors, traces, self.backbone.grid)
+        still = {} if evidence is None else evidence[MODALITIES[0]].own
+        return self._heads[0].feature(given, still), given.numbers
 
     def predictions(self, encoded: Encoded, traces: Mapping[str, Trace]) -> dict[str, Prediction]:
         """Training output: one (logits, feature) pair per head; `ori` heads first, `sdtps` last."""
@@ -172,7 +215,7 @@ class ReidModel(nn.Module):
             if self.config.direct
             else {f"_{m[0]}": encoded.global_vectors[m] for m in MODALITIES}
         )
-        if not self.sdtps.empty:
+        if self._has_sdtps_head:
             features["_sdtps"] = self.sdtps_feature(traces)
         return {
             suffix: Prediction(getattr(self, f"classifier{suffix}")(getattr(self, f"bottleneck{suffix}")(f)), f)
@@ -183,6 +226,24 @@ class ReidModel(nn.Module):
         """(M, B, 3, H, W) images to the test feature."""
         encoded = self.encode(images, camera)
         return self.test_feature(encoded, self.sdtps(encoded.patches, encoded.global_vectors))
+
+
+def build_selector(config: ModelConfig, dim: int, patches: int) -> Selector:
+    """The selector of a configuration, with random weights."""
+    variant = get_variant(config.variant)
+    if variant.selector != "sdtps":
+        return SELECTORS[variant.selector](dim, patches, **config.selector_options)
+    return MultiModalSDTPS(
+        dim,
+        patches,
+        config.sparse_ratio,
+        config.aggr_ratio,
+        config.beta,
+        config.variant,
+        rows=config.aggregation_rows,
+        predictor=config.predictor,
+        aggregation=config.aggregation,
+    )
 
 
 def build_model(config: ModelConfig) -> ReidModel:
@@ -219,7 +280,9 @@ class LoadedModel:
     def settings(self) -> Settings:
         """What the weights were trained with, as far as it is known; the defaults for the rest."""
         known: dict[str, Any] = dict(self.weights.settings)
-        return Settings(**known, variant=self.net.config.variant)
+        own = self.net.sdtps
+        knobs = {k.name: own.trained_knobs.get(k.name, k.default) for k in own.variant.knobs}
+        return Settings(**known, variant=self.net.config.variant, knobs=knobs)
 
     def autocast(self) -> torch.autocast:
         """fp16 for the backbone on CUDA, nothing elsewhere."""

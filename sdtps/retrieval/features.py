@@ -246,7 +246,7 @@ def _columns(trace: Trace) -> tuple[str, ...]:
 
 def _quality(trace: Trace, sample: int, people: NDArray[np.bool_]) -> list[float]:
     maps = {name: t[sample].cpu().numpy() for name, t in _maps(trace).items()}
-    keep = trace.keep[sample].cpu().numpy()
+    keep = trace.sample(sample).keep[0].cpu().numpy()
     return [
         precision(people, keep),
         best_precision(people, len(keep)),

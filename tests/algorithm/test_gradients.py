@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from sdtps.algorithm.module import MultiModalSDTPS
-from sdtps.variants import VARIANTS
+from sdtps.variants import SDTPS_VARIANTS
 from tests.conftest import random_tokens
 
 
@@ -117,7 +117,7 @@ def test_paper_cuts_the_cosines_by_default():
     assert size(tokens.values()) > 0.0
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", SDTPS_VARIANTS)
 def test_gradients_are_finite(variant):
     module, tokens, vectors, *_ = run(variant)
     for tensor in [*tokens.values(), *vectors.values(), *module.parameters()]:

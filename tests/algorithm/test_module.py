@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sdtps.algorithm.module import MultiModalSDTPS
-from sdtps.variants import VARIANTS
+from sdtps.variants import SDTPS_VARIANTS, VARIANTS
 from tests.algorithm import reference
 from tests.conftest import random_tokens, shaken_module
 
@@ -56,7 +56,7 @@ def assert_equals_reference(module, tokens, variant, **settings):
             np.testing.assert_array_equal(trace.mask[b].numpy(), mask)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", SDTPS_VARIANTS)
 @pytest.mark.parametrize(("patches", "sparse_ratio", "aggr_ratio"), SHAPES)
 def test_every_variant_equals_the_reference(variant, patches, sparse_ratio, aggr_ratio):
     settings = {"sparse_ratio": sparse_ratio, "aggr_ratio": aggr_ratio, "beta": 0.25}
@@ -202,7 +202,7 @@ def test_an_absent_part_comes_back_with_weights_that_have_it():
 
 def test_what_the_weights_cannot_run_is_said():
     module = MultiModalSDTPS(32, 64)
-    assert [v for v in VARIANTS if module.supports(VARIANTS[v])] == ["paper"]
+    assert [v for v in SDTPS_VARIANTS if module.supports(VARIANTS[v])] == ["paper"]
     assert "second predictor" in module.supports(VARIANTS["paper"])
     assert MultiModalSDTPS(32, 64, variant="paper").supports(VARIANTS["paper"]) is None
 
@@ -214,7 +214,7 @@ def test_unknown_variant_lists_the_names():
 
 def test_fp16_autocast_gives_fp32_scores_without_inf_or_nan():
     patches, vectors = random_tokens(2, 128, 64, dtype=torch.float16)
-    for variant in VARIANTS:
+    for variant in SDTPS_VARIANTS:
         module = MultiModalSDTPS(64, 128, variant=variant).train()
         with torch.autocast("cpu", dtype=torch.float16):
             traces = module({m: 50 * p for m, p in patches.items()}, vectors)

@@ -146,10 +146,12 @@ def block_forward(
     return x + linear(y, "fc2")
 
 
-def clip_forward(w: dict[str, torch.Tensor], images: torch.Tensor, heads: int, sie: torch.Tensor | None = None):
+def clip_forward(
+    w: dict[str, torch.Tensor], images: torch.Tensor, heads: int, sie: torch.Tensor | None = None, stride: int = 16
+):
     """CLIP's visual transformer with ln_post and proj on all tokens, (B, 1 + N, C)."""
     width = len(w["class_embedding"])
-    patches = F.conv2d(images, w["conv1.weight"], stride=16).flatten(2).transpose(1, 2)
+    patches = F.conv2d(images, w["conv1.weight"], stride=stride).flatten(2).transpose(1, 2)
     cls = w["class_embedding"].expand(len(images), 1, width)
     cls = cls if sie is None else cls + sie
     x = torch.cat([cls, patches], 1) + w["positional_embedding"]

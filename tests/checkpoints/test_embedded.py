@@ -1,6 +1,7 @@
 """The model that ships: whole, small, and looking at the person on the shipped examples."""
 
 import json
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -11,6 +12,7 @@ import sdtps
 from sdtps.images.masks import patch_share, people_patches
 from sdtps.images.read import read_triplet
 from sdtps.metrics import auc, correlation, precision
+from sdtps.metrics.faithfulness import pooled
 from sdtps.metrics.removal import measure_removal, random_orders
 from sdtps.pipeline import OpenSet
 from sdtps.resources import CHECKPOINTS, EMBEDDED, PROJECT
@@ -98,7 +100,9 @@ def test_the_selection_beats_chance_where_it_should(model):
         people = people_patches(EXAMPLES / name / "mask.png", model.net.backbone.input_size, analysis.grid)
         for m in ("rgb", "nir", "tir"):
             order = np.concatenate([analysis[m].keep, analysis[m].drop])
-            found = measure_removal(model.net.sdtps, evidence[m], settings, order, analysis[m].kept, orders, people)
+            found = measure_removal(
+                partial(pooled, model.net.sdtps, evidence, m, settings), order, analysis[m].kept, orders, people
+            )
             insertion.append(found["whole"].insertion.above)
             deletion.append(found["whole"].deletion.below)
     assert np.mean(insertion) >= 0.8

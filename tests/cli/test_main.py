@@ -75,7 +75,8 @@ def test_weights_as_json(demo, capsys):
     assert main(["weights", str(demo), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["family"], report["missing"], report["absent"]) == ("demo", [], ["predictor", "aggregation"])
-    assert {g["name"]: len(g["unused"]) for g in report["groups"]}["fusion"] == len(report["unused"])
+    assert {g["name"]: len(g["unused"]) for g in report["groups"]}["heads"] == len(report["unused"])
+    assert report["facts"]["feature"] == ["ori", "moe"]
 
 
 def test_weights_that_fit_in_part_are_reported_and_refused(tmp_path, capsys):

@@ -67,7 +67,7 @@ def test_a_selection_that_is_the_person_scores_one():
     module, settings = shaken_module(24, N, dtype=torch.float32), sdtps.Settings(variant="first", sparse_ratio=10 / N)
     order = np.arange(N)
     found = measure_removal(
-        module, signal_evidence(person, background=1.0), settings, order, 10, random_orders(N, 50, 0), person
+        pooled(module, signal_evidence(person, background=1.0), settings), order, 10, random_orders(N, 50, 0), person
     )
     removal = found["person"]
     assert removal.retained.kept == pytest.approx(1.0)
@@ -78,9 +78,7 @@ def test_a_selection_that_is_the_person_scores_one():
     assert removal.insertion.above
     assert removal.deletion.below
     backwards = measure_removal(
-        module,
-        signal_evidence(person, background=1.0),
-        settings,
+        pooled(module, signal_evidence(person, background=1.0), settings),
         order[::-1].copy(),
         10,
         random_orders(N, 50, 0),
@@ -93,7 +91,7 @@ def test_where_background_is_nothing_both_targets_agree():
     person = np.arange(N) < 10
     module, settings = shaken_module(24, N, dtype=torch.float32), sdtps.Settings(variant="first")
     found = measure_removal(
-        module, signal_evidence(person), settings, np.arange(N), 16, random_orders(N, 20, 0), person
+        pooled(module, signal_evidence(person), settings), np.arange(N), 16, random_orders(N, 20, 0), person
     )
     assert found["whole"].insertion.cosine == pytest.approx(found["person"].insertion.cosine, abs=1e-6)
 
@@ -103,7 +101,7 @@ def test_a_random_order_lies_inside_the_band_95_percent_of_the_time(tiny_model, 
     settings = sdtps.Settings()
     randoms = random_orders(128, 400, 0)
     module = tiny_model.net.sdtps
-    found = measure_removal(module, evidence, settings, np.arange(128), 64, randoms)["whole"]
+    found = measure_removal(pooled(module, evidence, settings), np.arange(128), 64, randoms)["whole"]
     low, high = found.insertion.area_low, found.insertion.area_high
     # Fresh orders, measured in one go as if they were the chance of another run.
     trials = random_orders(128, 400, 1)
@@ -111,6 +109,11 @@ def test_a_random_order_lies_inside_the_band_95_percent_of_the_time(tiny_model, 
     inside = np.mean([(low <= a) & (a <= high) for a in np.concatenate(fresh)])
     # Binomial spread of the trials and of the band's own quantiles: about 1.6 %.
     assert 0.90 < inside < 0.99
+
+
+def pooled(module, evidence, settings):
+    """What the module makes of each patch set alone."""
+    return lambda keep: module.keep_only(evidence, keep, settings).pooled
 
 
 def measure_area(module, evidence, settings, orders):
@@ -127,9 +130,9 @@ def measure_area(module, evidence, settings, orders):
 def test_ends_of_the_curves(tiny_model, opened):
     evidence = opened.evidence("final")["tir"]
     order = random_orders(128, 1, 5)[0]
-    found = measure_removal(tiny_model.net.sdtps, evidence, sdtps.Settings(), order, 64, random_orders(128, 10, 0))[
-        "whole"
-    ]
+    found = measure_removal(
+        pooled(tiny_model.net.sdtps, evidence, sdtps.Settings()), order, 64, random_orders(128, 10, 0)
+    )["whole"]
     for curve, first, last in ((found.insertion, 0.0, 1.0), (found.deletion, 1.0, 0.0)):
         assert (curve.share[0], curve.share[-1]) == (0.0, 1.0)
         assert (curve.cosine[0], curve.cosine[-1]) == pytest.approx((first, last))
@@ -143,9 +146,9 @@ def test_all_kept_and_one_kept(tiny_model, opened, kept, dropped):
     evidence = opened.evidence("final")["rgb"]
     settings = sdtps.Settings(sparse_ratio=kept / 128)
     assert kept_count(128, settings.sparse_ratio) == kept
-    found = measure_removal(tiny_model.net.sdtps, evidence, settings, np.arange(128), kept, random_orders(128, 5, 0))[
-        "whole"
-    ].retained
+    found = measure_removal(
+        pooled(tiny_model.net.sdtps, evidence, settings), np.arange(128), kept, random_orders(128, 5, 0)
+    )["whole"].retained
     assert np.isnan(found.dropped) == (not dropped)
     if kept == 128:
         assert found.kept == pytest.approx(1.0)
@@ -154,9 +157,7 @@ def test_all_kept_and_one_kept(tiny_model, opened, kept, dropped):
 def test_a_mask_without_the_person_leaves_one_target(tiny_model, opened):
     evidence = opened.evidence("final")["rgb"]
     found = measure_removal(
-        tiny_model.net.sdtps,
-        evidence,
-        sdtps.Settings(),
+        pooled(tiny_model.net.sdtps, evidence, sdtps.Settings()),
         np.arange(128),
         64,
         random_orders(128, 3, 0),

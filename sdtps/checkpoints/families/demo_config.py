@@ -1,4 +1,4 @@
-"""What a DeMo training configuration says that its checkpoint does not: ratios, beta, picture size."""
+"""What a training configuration of DeMo, its fork or Signal says that the checkpoint does not."""
 
 import ast
 import math
@@ -10,10 +10,13 @@ from typing import Any
 import yaml
 
 from sdtps.support.errors import CheckpointError
+from sdtps.variants import VARIANTS
 
 MAX_BYTES = 128 * 1024  # DeMo's own files have 3 KB
 LARGEST_SIDE = 4096  # of a picture
 LEAST_SPREAD = 1e-6
+DEFAULT_SIE = 3.0  # of the reference, where a file does not set SIE_COE
+MOST = 1024  # of counts such as TOPK
 SETTINGS = {
     "SDTPS_SPARSE_RATIO": ("sparse_ratio", 0.0, 1.0),
     "SDTPS_AGGR_RATIO": ("aggr_ratio", 0.0, 1.0),
@@ -38,8 +41,14 @@ class DemoConfig:
     Attributes:
         settings: `sparse_ratio`, `aggr_ratio` and `beta`, as far as the file gives them.
         input_size: (height, width) of the test pictures.
-        sie_coefficient: factor of the camera embedding.
+        sie_coefficient: factor of the camera embedding; the reference's default where the file leaves it out.
         mean, std: normalisation of the pictures.
+        variant: which SDTPS was trained, where the file says it under SDTPS_VARIANT.
+        global_local: whether the GLOBAL_LOCAL reduction was used.
+        stride: of the patches.
+        topk, keep_ratio: of Signal's selection; a ratio of 0 means that the union stays as it is.
+        dgaf_tau, dgaf_heads: of DGAF.
+        frca_slope, frca_heads: of FRCA.
     """
 
     settings: dict[str, float] = field(default_factory=dict)
@@ -47,6 +56,15 @@ class DemoConfig:
     sie_coefficient: float | None = None
     mean: tuple[float, ...] | None = None
     std: tuple[float, ...] | None = None
+    variant: str | None = None
+    global_local: bool | None = None
+    stride: int | None = None
+    topk: int | None = None
+    keep_ratio: float | None = None
+    dgaf_tau: float | None = None
+    dgaf_heads: int | None = None
+    frca_slope: float | None = None
+    frca_heads: int | None = None
 
 
 def read_demo_config(path: str | os.PathLike[str]) -> DemoConfig:
@@ -67,18 +85,25 @@ def read_demo_config(path: str | os.PathLike[str]) -> DemoConfig:
     model, pictures = _section(content, "MODEL"), _section(content, "INPUT")
     settings = {}
     for key, (name, low, high) in SETTINGS.items():
-        value = _number(file.name, key, model.get(key))
-        if value is not None and not low <= value <= high:
-            raise _wrong(file.name, key, model[key])
+        value = _within(file.name, key, model.get(key), low, high)
         if value is not None:
             settings[name] = value
     size = _numbers(file.name, "SIZE_TEST", pictures.get("SIZE_TEST", pictures.get("SIZE_TRAIN")), 2, 1, LARGEST_SIDE)
     return DemoConfig(
         settings,
         None if size is None else (int(size[0]), int(size[1])),
-        _number(file.name, "SIE_COE", model.get("SIE_COE")),
+        DEFAULT_SIE if model.get("SIE_COE") is None else _number(file.name, "SIE_COE", model["SIE_COE"]),
         _numbers(file.name, "PIXEL_MEAN", pictures.get("PIXEL_MEAN"), 3),
         _numbers(file.name, "PIXEL_STD", pictures.get("PIXEL_STD"), 3, LEAST_SPREAD),
+        variant=_variant(file.name, model.get("SDTPS_VARIANT")),
+        global_local=_switch(file.name, "GLOBAL_LOCAL", model.get("GLOBAL_LOCAL")),
+        stride=_stride(file.name, model.get("STRIDE_SIZE")),
+        topk=_count(file.name, "TOPK", model.get("TOPK")),
+        keep_ratio=_keep_ratio(file.name, model),
+        dgaf_tau=_within(file.name, "DGAF_TAU", model.get("DGAF_TAU"), LEAST_SPREAD, math.inf),
+        dgaf_heads=_count(file.name, "DGAF_NUM_HEADS", model.get("DGAF_NUM_HEADS")),
+        frca_slope=_within(file.name, "FRCA_NEGATIVE_SLOPE", model.get("FRCA_NEGATIVE_SLOPE"), 0.0, 1.0),
+        frca_heads=_count(file.name, "FRCA_CROSS_ATTN_HEADS", model.get("FRCA_CROSS_ATTN_HEADS")),
     )
 
 
@@ -104,6 +129,48 @@ def _number(name: str, key: str, value: Any) -> float | None:
     if not math.isfinite(number):
         raise _wrong(name, key, value)
     return number
+
+
+def _within(name: str, key: str, value: Any, low: float, high: float) -> float | None:
+    number = _number(name, key, value)
+    if number is not None and not low <= number <= high:
+        raise _wrong(name, key, value)
+    return number
+
+
+def _count(name: str, key: str, value: Any) -> int | None:
+    number = _within(name, key, value, 1, MOST)
+    if number is not None and number != int(number):
+        raise _wrong(name, key, value)
+    return None if number is None else int(number)
+
+
+def _switch(name: str, key: str, value: Any) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    raise _wrong(name, key, value)
+
+
+def _variant(name: str, value: Any) -> str | None:
+    if value is not None and value not in VARIANTS:
+        raise _wrong(name, "SDTPS_VARIANT", value)
+    return None if value is None else str(value)
+
+
+def _stride(name: str, value: Any) -> int | None:
+    both = _numbers(name, "STRIDE_SIZE", value, 2, 1, LARGEST_SIDE)
+    if both is not None and both[0] != both[1]:
+        raise _wrong(name, "STRIDE_SIZE", value)
+    return None if both is None else int(both[0])
+
+
+def _keep_ratio(name: str, model: dict[str, Any]) -> float | None:
+    """Signal's exact share; its file switches it by another key, which is off by default."""
+    switch = _switch(name, "FIXED_KEEP_RATIO", model.get("FIXED_KEEP_RATIO"))
+    ratio = _within(name, "KEEP_RATIO", model.get("KEEP_RATIO"), 0.0, 1.0)
+    if switch is None:
+        return None
+    return (0.75 if ratio is None else ratio) if switch else 0.0
 
 
 def _numbers(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
@@ -14,6 +15,7 @@ from sdtps.support.messages import Message
 from sdtps.types import Grid
 
 NAMES = {"rgbnt201": PERSON, "rgbnt100": VEHICLE, "msvr310": VEHICLE, "wmveid": VEHICLE, "msvwild": VEHICLE}
+SIZES = ((256, 128), (128, 256))  # of the data sets' pictures, the person's first
 Clue = tuple[Grid, Message]
 
 
@@ -25,11 +27,13 @@ class Hints:
         size: (height, width) of the pictures, where the user says it.
         config: the training configuration, where the user gives it.
         folder: names of the folders around the file, which often name the data set.
+        force: take what can be taken from a file that cannot be run as it was trained.
     """
 
     size: tuple[int, int] | None = None
     config: DemoConfig | None = None
     folder: str = ""
+    force: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Plan:
         assumed: what the file does not say.
         notes: what was done to it, or is not done with it.
         facts: what the shapes say besides the configuration.
+        settings: ratios and beta of the training, as far as they are known.
     """
 
     family: str
@@ -58,10 +63,19 @@ class Plan:
     unexpected: Mapping[str, str] = field(default_factory=dict)
     assumed: tuple[Message, ...] = ()
     notes: tuple[Message, ...] = ()
-    facts: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, float] = field(default_factory=dict)
 
 
-def choose_grid(name: str, body: Body, hints: Hints, assumed: list[Message], clues: list[Clue]) -> Grid:
+class Geometry(NamedTuple):
+    """How pictures are cut: the grid, the (height, width) of a picture, and the step from patch to patch."""
+
+    grid: Grid
+    size: tuple[int, int]
+    stride: int
+
+
+def choose_grid(name: str, body: Body, hints: Hints, assumed: list[Message], clues: list[Clue]) -> Geometry:
     """The grid of a position table: as told, as the table shows, as the data set suggests, or the person's.
 
     Args:
@@ -73,17 +87,24 @@ def choose_grid(name: str, body: Body, hints: Hints, assumed: list[Message], clu
     """
     for size in (hints.size, hints.config.input_size if hints.config else None):
         if size is not None:
-            return _grid_of_size(name, size, body)
-    grids = possible_grids(body.patches)
-    if not grids:
+            return _of_size(name, size, body, assumed)
+    side = body.patch
+    found = {g: Geometry(g, (g.rows * side, g.cols * side), side) for g in possible_grids(body.patches)}
+    found = found or {g.grid: g for g in _overlapping(body)}
+    if not found:
         raise CheckpointError(
             "weights.grid",
             "{name!r} has a position table of {patches} patches; say the size of its pictures with --size HxW.",
             name=name,
             patches=body.patches,
         )
-    if len(grids) == 1:
-        return grids[0]
+    grids = list(found)
+    grid = grids[0] if len(grids) == 1 else _likely(name, body, hints, assumed, clues, grids)
+    _say_overlap(found[grid], body, assumed)
+    return found[grid]
+
+
+def _likely(name: str, body: Body, hints: Hints, assumed: list[Message], clues: list[Clue], grids: list[Grid]) -> Grid:
     by_table = grid_of_table(body.table[body.prefix :], grids)
     reasons: list[Clue] = []
     if by_table:
@@ -93,7 +114,7 @@ def choose_grid(name: str, body: Body, hints: Hints, assumed: list[Message], clu
         if word in f"{hints.folder}/{name}".lower():
             reasons.append((grid, Message("grid.why.name", "the name says {word}", word=word.upper())))
     reasons.append((grids[0], Message("grid.why.default", "nothing says which, and people are upright")))
-    grid, why = next((g, w) for g, w in reasons if g in grids)
+    grid, why = next((g, why) for clue, why in reasons for g in grids if g == clue or _as_upright(g, clue, grids))
     assumed.append(
         Message(
             "weights.assumed.grid",
@@ -108,16 +129,46 @@ def choose_grid(name: str, body: Body, hints: Hints, assumed: list[Message], clu
     return grid
 
 
-def _grid_of_size(name: str, size: tuple[int, int], body: Body) -> Grid:
-    grid = Grid(max(1, size[0] // body.patch), max(1, size[1] // body.patch))
-    if grid.patches != body.patches or size[0] % body.patch or size[1] % body.patch:
+def _as_upright(grid: Grid, clue: Grid, grids: list[Grid]) -> bool:
+    """Whether a clue that is of another size, as with overlapping patches, lies or stands like the grid."""
+    return clue not in grids and (grid.rows > grid.cols) == (clue.rows > clue.cols)
+
+
+def _overlapping(body: Body) -> list[Geometry]:
+    """Cuts of the data sets' pictures into patches that overlap, the person's first."""
+    cuts = (_cut(size, body.patch, stride) for stride in range(body.patch - 1, 3, -1) for size in SIZES)
+    return [cut for cut in cuts if cut.grid.patches == body.patches]
+
+
+def _cut(size: tuple[int, int], patch: int, stride: int) -> Geometry:
+    rows, cols = ((side - patch) // stride + 1 for side in size)
+    return Geometry(Grid(max(1, rows), max(1, cols)), size, stride)
+
+
+def _of_size(name: str, size: tuple[int, int], body: Body, assumed: list[Message]) -> Geometry:
+    fitting = [
+        c for c in (_cut(size, body.patch, s) for s in range(body.patch, 3, -1)) if c.grid.patches == body.patches
+    ]
+    whole = [c for c in fitting if c.stride < body.patch or not (size[0] % body.patch or size[1] % body.patch)]
+    if not whole:
         raise CheckpointError(
             "weights.size",
             "Pictures of {height}x{width} have {asked} patches, but {name!r} was made for {patches}.",
             height=size[0],
             width=size[1],
-            asked=grid.patches,
+            asked=_cut(size, body.patch, body.patch).grid.patches,
             name=name,
             patches=body.patches,
         )
-    return grid
+    _say_overlap(whole[0], body, assumed)
+    return whole[0]
+
+
+def _say_overlap(cut: Geometry, body: Body, assumed: list[Message]) -> None:
+    if cut.stride < body.patch:
+        text = (
+            "The position table has {rows}x{cols} places: patches of {patch} pixels that begin every {stride} pixels "
+            "and overlap. A square in a map is as wide as that step."
+        )
+        values = {"rows": cut.grid.rows, "cols": cut.grid.cols, "patch": body.patch, "stride": cut.stride}
+        assumed.append(Message("weights.assumed.stride", text, **values))

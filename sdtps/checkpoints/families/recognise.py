@@ -13,7 +13,8 @@ from timm.data.constants import OPENAI_CLIP_MEAN, OPENAI_CLIP_STD
 
 from sdtps.checkpoints.families.demo import BASE, demo_plan
 from sdtps.checkpoints.families.grid_guess import PERSON
-from sdtps.checkpoints.families.plan import Hints, Plan, choose_grid
+from sdtps.checkpoints.families.plan import Geometry, Hints, Plan, choose_grid
+from sdtps.checkpoints.families.signal import SIGNAL_BASE, signal_plan
 from sdtps.checkpoints.families.vit import MAX_DEPTH, Body, clip_body, vit_body
 from sdtps.checkpoints.readers.state_files import StateFile
 from sdtps.models.reid import ModelConfig
@@ -38,14 +39,16 @@ def plan_for(file: StateFile, hints: Hints) -> Plan:
         return _own(file)
     if any(name.startswith(BASE) for name in names):
         return demo_plan(file, hints)
+    if any(name.startswith(SIGNAL_BASE) for name in names):
+        return signal_plan(file, hints)
     if "visual.class_embedding" in names or "class_embedding" in names:
         return _clip(file, hints)
     if "patch_embed.proj.weight" in names:
         return _vit(file, hints)
     raise CheckpointError(
         "weights.family",
-        "{name!r} is of no kind that is known here (DeMo, CLIP, timm ViT, or this program's own); it begins with "
-        "{first}.",
+        "{name!r} is of no kind that is known here (DeMo and its forks, Signal, CLIP, timm ViT, or this program's own); "
+        "it begins with {first}.",
         name=file.name,
         first=", ".join(list(names)[:3]),
     )
@@ -141,13 +144,16 @@ def _plain(
                 width=size[1],
                 patch=body.patch,
             )
+        cut = Geometry(grid, size, body.patch)
         body = body.resized(grid, Grid(side, side))
         if grid != Grid(side, side):
             text = "The position table was resized from {side}x{side} to {rows}x{cols} bilinearly, as DeMo does."
             assumed.append(Message("weights.assumed.resized", text, side=side, rows=grid.rows, cols=grid.cols))
     else:
-        grid = choose_grid(file.name, body, hints, assumed, [])
+        cut = choose_grid(file.name, body, hints, assumed, [])
     options = dict(body.options)
+    if cut.stride != body.patch:
+        options["stride"] = cut.stride
     if "mean" in file.metadata:
         options |= {key: _three_numbers(file, key) for key in ("mean", "std")}
     elif body.kind == "clip":
@@ -159,7 +165,7 @@ def _plain(
     config = ModelConfig(
         body.kind,
         body.timm_name,
-        (grid.rows * body.patch, grid.cols * body.patch),
+        cut.size,
         options,
         predictor=False,
         aggregation=False,

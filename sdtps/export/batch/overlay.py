@@ -1,4 +1,4 @@
-"""One triplet as a strip: per modality the photograph, the score over it, and what is kept."""
+"""One triplet as a strip: per modality the photograph, the score over it, and what is kept or how it is weighed."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,12 @@ def overlay(analysis: Analysis, pixels: Mapping[str, Pixels | None], colormap: s
         colours = (colours_of(trace.score, limits, table) * 255).round().astype(np.uint8)
         score = blend(photo, spread(colours, analysis.grid, shape), OPACITY)
         dim = np.broadcast_to(np.array([int(DIM[i : i + 2], 16) for i in (1, 3, 5)], np.uint8), shape)
-        kept = np.where(spread_mask(trace.mask, analysis.grid, shape)[..., None], photo, blend(photo, dim, DIM_ALPHA))
+        if trace.weights is not None:
+            weights = colours_of(trace.weights, (0.0, 1.0), table)
+            kept = blend(photo, spread((weights * 255).round().astype(np.uint8), analysis.grid, shape), OPACITY)
+        else:
+            mask = spread_mask(trace.mask, analysis.grid, shape)[..., None]
+            kept = np.where(mask, photo, blend(photo, dim, DIM_ALPHA))
         tiles += [photo, score, kept]
     return np.concatenate(tiles, axis=1)
 

@@ -109,6 +109,8 @@ def _difference(ours: Analysis, theirs: Analysis) -> str:
     """What sets one side apart: the settings that differ, else the weights."""
     mine, others = ours.settings.as_dict(), theirs.settings.as_dict()
     parts = [f"{s.symbol}={mine[k]:g}" for k, s in SLIDERS.items() if mine[k] != others[k]]
+    knobs, their_knobs = ours.settings.knobs, theirs.settings.knobs
+    parts += [f"{k}={v:g}" for k, v in knobs.items() if their_knobs.get(k) != v]
     if mine["variant"] != others["variant"]:
         parts.append(str(mine["variant"]))
     if ours.weights.sha256 != theirs.weights.sha256:

@@ -20,6 +20,7 @@ LABEL, GAP, EDGE = 0.17, 0.045, 0.02
 HEAD, BAR, BAR_NUMBERS, CAPTION, LINE, BANNER = 0.27, 0.045, 0.105, 0.14, 0.11, 0.17
 HEAD_SIZE, SYMBOL_SIZE, NUMBER_SIZE, LINE_SIZE = 7.5, 6.5, 5.5, 5.5
 STEPS = 64  # of a colour bar
+GROUP_COLORS = {1: "#f2b701", 2: "#3aa7e0", 3: "#ffffff", 4: "#b07cc6"}  # own modality, another, both, filled up
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,8 @@ class Layout:
         return self.top + (len(MODALITIES) - 1) * self.pitch + self.cell[1]
 
 
-def layout_of(options: FigureOptions, aspect: float, banner: bool, bars: bool) -> Layout:
-    """Cells that fill the width."""
-    count = len(options.panels)
+def layout_of(options: FigureOptions, count: int, aspect: float, banner: bool, bars: bool) -> Layout:
+    """So many columns of cells that fill the width."""
     width = (options.inches - 2 * EDGE - LABEL - (count - 1) * GAP) / count
     height = width * aspect
     per_map = bars and options.scale == "map"
@@ -71,10 +71,10 @@ def grid_figure(analysis: Analysis, pixels: Mapping[str, Pixels | None], options
     """
     options = options or FigureOptions()
     height, width = next(p.shape[:2] for p in pixels.values() if p is not None)
-    columns = options.panels
+    columns = options.panels(analysis.settings.variant)
     bars = any(c in HEAT_PANELS for c in columns)
     banner = not analysis.weights.complete
-    layout = layout_of(options, height / width, banner, bars)
+    layout = layout_of(options, len(columns), height / width, banner, bars)
     sheet = Sheet(options.inches, layout.height)
     sheet.notes = options.notes()
     words = options.words()
@@ -162,17 +162,20 @@ class Drawing:
         """The panel's name, and its symbol or its number."""
         words, analysis = self.options.words(), self.analysis
         trace = analysis[MODALITIES[0]]
-        weights = trace.aggregation_weights
+        weights, n = trace.aggregation_weights, analysis.grid.patches
+        sizes = ", ".join(str(analysis[m].kept) for m in MODALITIES)
+        effective = ", ".join(f"{analysis[m].effective:.0f}" for m in MODALITIES)
         lines = {
             "input": rf"${analysis.grid.rows}\times{analysis.grid.cols}$",
-            "kept": rf"$K/N$ = {trace.kept}/{analysis.grid.patches}",
+            "kept": rf"$K/N$ = {trace.kept}/{n}" if trace.groups is None else f"{sizes} / {n}",
+            "weight": rf"$n_{{eff}}$ = {effective}" if trace.soft else "",
             "aggregation": "" if weights is None else rf"$N_c$ = {len(weights)}",
             "soft": rf"$\tau$ = {analysis.settings.tau:g}",
             "frequency": words["draws"].format(n=analysis.settings.draws),
         }
         x, y = self.layout.place(0, col)
         middle, room = x + self.layout.cell[0] / 2, self.layout.cell[0] + 0.6 * GAP
-        second = lines.get(panel.name, f"${panel.symbol}$")
+        second = lines.get(panel.name, f"${panel.symbols.get(analysis.settings.variant, panel.symbol)}$")
         self.sheet.text(middle, y - (0.15 if second else 0.045), words[panel.name], HEAD_SIZE, within=room)
         if second:
             self.sheet.text(middle, y - 0.045, second, SYMBOL_SIZE, within=room, color=INK)
@@ -207,11 +210,15 @@ class Drawing:
             cells.photo(axes, pixels, grid)
         if panel.kind is Kind.HEAT and values is None:
             cells.region(axes, np.ones(grid.patches, bool), grid, facecolor="white", alpha=0.8)
-        if panel.masked and (panel.kind is Kind.KEPT or values is not None):
+        if panel.masked and (panel.kind is Kind.KEPT or values is not None) and not trace.soft:
             cells.dropped(axes, trace.mask, grid, self.options.dropped)
+        if panel.kind is Kind.KEPT and trace.groups is not None:
+            for group, color in GROUP_COLORS.items():
+                cells.region(axes, trace.groups == group, grid, facecolor="none", edgecolor=color, linewidth=0.6)
 
     def _lacking(self, panel: Panel, modality: Modality, values: FloatArray | None) -> str:
         """What to say in a picture that cannot be shown."""
-        if panel.kind is Kind.HEAT and values is None:
+        without = panel.kind is Kind.KEPT and self.analysis[modality].soft
+        if (panel.kind is Kind.HEAT and values is None) or without:
             return self.options.words()["absent"]
         return self.options.words()["missing"] if panel.kind is Kind.PHOTO and self.pixels[modality] is None else ""

@@ -6,7 +6,8 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from sdtps.export.payload import COLOUR_MAPS
-from sdtps.panels import PANELS, Group
+from sdtps.panels import PANELS, SDTPS_PANELS, panels_of
+from sdtps.variants import Group
 from sdtps.support.errors import SettingsError
 from sdtps.web.static import texts
 
@@ -25,7 +26,7 @@ PRESETS = MappingProxyType(
         "ieee-column": 3.5,
     }
 )
-PAGE_PANELS = tuple(name for name, panel in PANELS.items() if panel.group is not Group.WHAT_IF)
+PAGE_PANELS = tuple(name for name in SDTPS_PANELS if PANELS[name].group is not Group.WHAT_IF)
 COLUMN_PANELS = tuple(name for name in PAGE_PANELS if PANELS[name].compact)
 WIDE_ENOUGH = 5.0  # inches, from which all eight columns are legible
 
@@ -141,15 +142,18 @@ class FigureOptions:
         """The width in inches."""
         return PRESETS[self.width] if isinstance(self.width, str) else self.width
 
-    @property
-    def panels(self) -> tuple[str, ...]:
-        """The columns asked for, or those that are legible at this width."""
-        return self.columns or (PAGE_PANELS if self.inches >= WIDE_ENOUGH else COLUMN_PANELS)
+    def panels(self, variant: str) -> tuple[str, ...]:
+        """The columns asked for, or those of the variant that are legible at this width."""
+        legible = PAGE_PANELS if self.inches >= WIDE_ENOUGH else COLUMN_PANELS
+        own = [name for name in panels_of(variant) if name in legible or name not in SDTPS_PANELS]
+        return self.columns or tuple(own)
 
     def words(self) -> dict[str, str]:
         """The words of the language, those of the page for the columns; English where no font could print Chinese."""
         language = self.language if self.language == "en" or cjk_font() else "en"
-        return WORDS[language] | {name: texts()[language][f"column.{name}"] for name in PANELS}
+        return WORDS[language] | {
+            name: texts()[language].get(f"column.{name}", panel.title or name) for name, panel in PANELS.items()
+        }
 
     def notes(self) -> tuple[str, ...]:
         """What was not done as asked, in plain sentences."""

@@ -10,7 +10,7 @@ from sdtps.images.read import Fit
 from sdtps.panels import SLIDERS
 from sdtps.support.errors import LensError
 from sdtps.types import MODALITIES, Settings
-from sdtps.variants import VARIANTS
+from sdtps.variants import VARIANTS, get_variant
 
 MAX_NAME = 200
 WIDE = "wide"
@@ -85,13 +85,17 @@ class SettingsFields(Request):
     beta: Number = 0.0
     tau: Number = 0.0
     variant: Annotated[str, AfterValidator(_known_variant)] = ""
+    knobs: dict[str, Number] = {}
 
     def over(self, base: Settings) -> Settings:
         """These settings over others; numbers are clamped into the sliders' ranges."""
         given: dict[str, Any] = {}
-        for name in self.model_fields_set:
+        for name in self.model_fields_set - {"knobs"}:
             value = getattr(self, name)
             given[name] = min(max(value, SLIDERS[name].low), SLIDERS[name].high) if name in SLIDERS else value
+        variant = get_variant(given.get("variant", base.variant))
+        asked = {**base.knobs, **self.knobs}
+        given["knobs"] = {k.name: min(max(asked[k.name], k.low), k.high) for k in variant.knobs if k.name in asked}
         return replace(base, **given)
 
 

@@ -48,7 +48,7 @@ SCRIPTS = (
 GRADIO_SCRIPT = "gradio.js"
 SEALED_SCRIPT = "sealed.js"
 STYLES = ("lens.css", "weights.css", "data.css", "why.css", "export.css")
-TEXTS = ("texts", "why")  # one file per area and language
+TEXTS = ("texts", "why", "selectors")  # one file per area and language
 
 
 def read_static(name: str) -> str:

@@ -1,0 +1,56 @@
+"""A selector of one's own from a file: the documented example is run, and what cannot be used is one sentence."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sdtps
+from sdtps.algorithm.selector import SELECTORS
+from sdtps.algorithm.selector_file import load_selector
+from sdtps.variants import VARIANTS
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "selectors.md"
+
+
+@pytest.fixture
+def example(tmp_path):
+    """The documented example as a file; what it registers is forgotten afterwards."""
+    (code,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    path = tmp_path / "longest.py"
+    path.write_text(code)
+    known = set(VARIANTS)
+    yield path
+    for name in set(VARIANTS) - known:
+        VARIANTS.pop(name)
+        SELECTORS.pop(name, None)
+
+
+def test_the_documented_example_runs_beside_any_weights(example, tiny_model, photos):
+    (selector,) = load_selector(example)
+    assert len(example.read_text().splitlines()) < 150
+    settings = sdtps.Settings(0.25, variant="longest", knobs={"mix": 0.0})
+    trace = sdtps.analyse(tiny_model, *photos.values(), settings)["rgb"]
+    assert selector.variant.name == "longest"
+    assert trace.kept == 32
+    assert set(trace.keep) == set(np.argsort(-trace.token_norm, kind="stable")[:32])
+    np.testing.assert_allclose(trace.maps["length"], trace.token_norm / trace.token_norm.max(), rtol=1e-5)
+    with pytest.raises(ValueError, match="already"):
+        load_selector(example)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, "no Python file"),
+        ("x = 1\n", "registers no selector"),
+        ("1 / 0\n", "could not be run .ZeroDivisionError"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_sentence(content, sentence, tmp_path):
+    path = tmp_path / "mine.py"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(ValueError, match=sentence):
+        load_selector(path)
