@@ -87,7 +87,7 @@ def sweep(
     return Sweep(
         name=name,
         values=np.asarray(values, np.float64),
-        now=float(getattr(settings, name) if name in SWEPT else settings.knobs.get(name, np.nan)),
+        now=float(getattr(settings, name) if name in SLIDERS else settings.knobs.get(name, np.nan)),
         kept=np.array([a[MODALITIES[0]].kept for a in found]),
         tokens=np.array([0 if w is None else len(w) for w in weights]),
         jaccard={m: np.array([o.jaccard for o in each]) for m, each in overlaps.items()},
@@ -99,4 +99,4 @@ def sweep(
 
 
 def _at(settings: Settings, name: str, value: float) -> Settings:
-    return replace(settings, **({name: value} if name in SWEPT else {"knobs": {**settings.knobs, name: value}}))
+    return replace(settings, **({name: value} if name in SLIDERS else {"knobs": {**settings.knobs, name: value}}))
