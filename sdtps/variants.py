@@ -201,7 +201,7 @@ VARIANTS: dict[str, Variant] = {
         Variant(
             "ste-tokens",
             "plan B",
-            "The decision weighs tokens, not logits: the picture of final, and a gradient of natural size at every score.",
+            "The decision weighs tokens, not logits: the picture of final, a gradient of natural size at every score.",
             decision=Decision.TOKENS,
         ),
         Variant(

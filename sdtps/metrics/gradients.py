@@ -75,7 +75,7 @@ class Flow:
         route: which.
         detached: whether the attention cosines are cut from the gradient.
         lacking: what the weights lack for it, as a sentence; None when it ran, and only then the rest is set.
-        loss: value of the loss; equal for `final`, both `gumbel-tau` routes and `ste-tokens`, which look the same forward.
+        loss: value of the loss; equal for `final`, both `gumbel-tau` and `ste-tokens`, which look the same forward.
         score: modality → (B, N) |dL/ds|, the gradient that reaches each score.
         zeros_kept: share of kept scores whose gradient is exactly 0.
         norms: L2 norm of the gradient, over all modalities: at the `score`s, the `patches`, the `globals`, and the

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 import sdtps
 from sdtps.datasets import read_rgbnt201
@@ -15,7 +15,7 @@ from sdtps.resources import PROJECT
 from sdtps.retrieval.evaluate import evaluate_folder, extract
 from sdtps.training.recipe import LossWeights, Phase, Recipe, Synthetic
 from sdtps.training.synth import write_rgbnt201
-from sdtps.training.trainer import new_model, train
+from sdtps.training.trainer import train
 
 TINY_HIERA = {"embed_dim": 24, "num_heads": 1, "stages": (1, 1, 2, 1), "global_att_blocks": (3,)}
 
@@ -125,7 +125,7 @@ def test_a_folder_of_pictures_trains_too(tmp_path):
 def test_recipes_survive_plain_values_and_refuse_unknown_names(tmp_path):
     recipe = small_recipe(tmp_path)
     assert Recipe.from_dict(recipe.as_dict()) == recipe
-    with pytest.raises(ValueError, match="A recipe has no epochs"):
+    with pytest.raises(ValueError, match="recipe has no epochs"):
         Recipe.from_dict({**recipe.as_dict(), "epochs": 3})
     with pytest.raises(ValueError, match="either `synthetic` or `folder`"):
         replace(recipe, folder="data")
@@ -135,14 +135,4 @@ def test_recipes_survive_plain_values_and_refuse_unknown_names(tmp_path):
 def test_shipped_recipes_can_be_read(name):
 
     recipe = Recipe.read(PROJECT / "configs" / f"{name}.yaml")
-    assert sum(phase.steps for phase in recipe.phases) > 1000
-
-
-def test_the_trunk_is_trained_on_as_it_will_be_stored(tmp_path):
-    recipe = small_recipe(tmp_path)
-    trunk = new_model(recipe, classes=0).backbone.trunk.state_dict()
-    save_file({name: weight + 1e-5 for name, weight in trunk.items()}, tmp_path / "trunk.safetensors")
-    loaded = new_model(replace(recipe, trunk=str(tmp_path / "trunk.safetensors")), classes=0)
-    result = loaded.backbone.trunk.state_dict()
-    assert all(torch.equal(result[name], (weight + 1e-5).half().float()) for name, weight in trunk.items())
-    assert not all(torch.equal(result[name], weight + 1e-5) for name, weight in trunk.items())
+    assert sum(phase.steps + 62 * phase.epochs for phase in recipe.phases) > 1000
