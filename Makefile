@@ -3,6 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
+NODE_STAMP := node_modules/.installed
 BENCH_VENV := .venv-bench
 BENCH_STAMP := $(BENCH_VENV)/.installed
 ARGS ?=
@@ -10,7 +11,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench fuzz soak load sbom audit container screenshots browser clean
+.PHONY: help run test test-js lint bench fuzz soak load sbom audit container screenshots browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -18,14 +19,18 @@ help: ## Show this list
 run: $(RUN_STAMP) ## Install what is needed and start the page on http://127.0.0.1:7860
 	$(BIN)/python app.py $(ARGS)
 
-test: $(DEV_STAMP) browser ## Install what is needed; lint, types, unit, API and browser tests
-	$(MAKE) --no-print-directory lint
+test: $(DEV_STAMP) $(NODE_STAMP) browser ## Install what is needed; lint, types, unit, API and browser tests
+	$(MAKE) --no-print-directory lint test-js
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
-lint: $(DEV_STAMP) ## Ruff and the type checker
+test-js: $(NODE_STAMP) ## Unit tests of the scripts, without a browser
+	npm test --silent
+
+lint: $(DEV_STAMP) $(NODE_STAMP) ## Ruff and mypy; ESLint and the TypeScript compiler over the scripts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	npm run lint --silent
 
 bench: $(BENCH_STAMP) browser ## Cost beside peers and the limit, as ratios in one run; ARGS="--quick --only slider"
 	$(BENCH_VENV)/bin/python -m benchmarks $(ARGS)
@@ -56,7 +61,7 @@ browser: ## Chromium and fonts for the browser tests
 	@sh scripts/setup.sh browser
 
 clean: ## Remove the virtual environment and caches
-	rm -rf $(VENV) $(BENCH_VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(BENCH_VENV) node_modules .pytest_cache .mypy_cache .ruff_cache
 
 $(RUN_STAMP): requirements.txt
 	@sh scripts/setup.sh venv $(VENV)
@@ -67,6 +72,12 @@ $(DEV_STAMP): requirements.txt requirements-dev.txt
 	@sh scripts/setup.sh venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@ $(RUN_STAMP)
+
+# Tools that check the scripts; the page is joined by Python and needs none of them.
+$(NODE_STAMP): package.json package-lock.json
+	@sh scripts/setup.sh node
+	npm ci --silent --no-progress
+	@touch $@
 
 # The peers live beside the program's environment, not in it: they see its torch and change nothing there.
 $(BENCH_STAMP): $(DEV_STAMP) requirements-bench.txt

@@ -1,7 +1,8 @@
 #!/bin/sh
-# What pip cannot bring: a Python with venv, Chromium, fonts. From apt when root, else one sentence on what to do.
+# What pip cannot bring: a Python with venv, Chromium, fonts, Node. From apt when root, else one sentence on what to do.
 #   setup.sh venv DIR    create DIR unless it is there
 #   setup.sh browser     Chromium and Chinese fonts
+#   setup.sh node        Node 18 or newer with npm, for the checks of the scripts
 #   setup.sh beside DIR OTHER    create OTHER, an environment that sees what DIR has, unless it is there
 set -eu
 
@@ -26,6 +27,10 @@ find_python() {
     done
 }
 
+has_node() {
+    node -e 'process.exit(parseInt(process.versions.node, 10) < 18 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null 2>&1
+}
+
 case "${1:-}" in
 venv)
     [ -x "$2/bin/pip" ] && exit 0
@@ -39,13 +44,17 @@ browser)
     command -v chromium >/dev/null 2>&1 || install "chromium" "Chromium for the browser tests"
     fc-list 2>/dev/null | grep -qi cjk || install "fontconfig fonts-noto-cjk fonts-dejavu-core" "fonts for the browser tests"
     ;;
+node)
+    has_node || install "nodejs npm" "Node 18 or newer with npm for the checks of the scripts"
+    has_node || { echo "Missing: Node 18 or newer with npm. Install it and run make again." >&2; exit 1; }
+    ;;
 beside)
     [ -x "$3/bin/python" ] || "$2/bin/python" -m venv --without-pip "$3"
     packages='import sysconfig; print(sysconfig.get_path("purelib"))'
     "$2/bin/python" -c "$packages" >"$("$3/bin/python" -c "$packages")/beside.pth"
     ;;
 *)
-    echo "usage: setup.sh venv DIR | browser | beside DIR OTHER" >&2
+    echo "usage: setup.sh venv DIR | browser | node | beside DIR OTHER" >&2
     exit 2
     ;;
 esac

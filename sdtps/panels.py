@@ -98,6 +98,7 @@ class Panel:
             "masked": self.masked,
             "tokens": self.tokens,
             "what_if": self.group is Group.WHAT_IF,
+            "compact": self.compact,
         }
 
 

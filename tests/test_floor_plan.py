@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.floor_plan import LAYERS, imports, layer_of, violations
+from scripts.floor_plan import LAYERS, PICTURE, imports, layer_of, picture, violations
 
 
 def test_nothing_imports_to_its_right() -> None:
@@ -44,3 +44,7 @@ def test_an_import_against_the_plan_is_found(importer: str, imported: str) -> No
 )
 def test_an_import_to_the_left_is_none(importer: str, imported: str) -> None:
     assert violations([(importer, imported)]) == []
+
+
+def test_the_picture_is_what_the_code_says() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == picture(), "run: python -m scripts.floor_plan"

@@ -14,12 +14,17 @@ from sdtps.variants import VARIANTS
 DOCUMENT = Path(__file__).parents[1] / "docs" / "selectors.md"
 
 
+def code_of(document: Path) -> str:
+    """The one Python example of a document."""
+    (code,) = re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL)
+    return code
+
+
 @pytest.fixture
 def example(tmp_path):
     """The documented example as a file; what it registers is forgotten afterwards."""
-    (code,) = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
     path = tmp_path / "longest.py"
-    path.write_text(code)
+    path.write_text(code_of(DOCUMENT))
     known = set(VARIANTS)
     yield path
     for name in set(VARIANTS) - known:

@@ -1,4 +1,4 @@
-"""A selector of one's own from a Python file, `--selector my_selector.py`. The file is run, so only its owner gives it."""
+"""A selector of one's own from a Python file, `--selector my_selector.py`. The file is run as a program."""
 
 import importlib.util
 import os

@@ -125,7 +125,6 @@ def trace_of(
     score: Tensor,
     kept: Tensor,
     tokens: Tensor,
-    pooled: Tensor | None = None,
     weights: Tensor | None = None,
     groups: Tensor | None = None,
     maps: Mapping[str, Tensor] | None = None,
@@ -137,8 +136,7 @@ def trace_of(
         evidence: what it was decided from.
         score: (B, N) by which patches are ordered.
         kept: (B, N) bool; for a soft mask the guide that is outlined at most.
-        tokens: (B, T, C) what is handed on.
-        pooled: (B, C) the modality's share of the feature; the mean of the tokens by default.
+        tokens: (B, T, C) what is handed on; their mean is the modality's share of the feature.
         weights: (B, N) the soft mask, where nothing is dropped.
         groups: (B, N) why a patch is kept, see `Trace`.
         maps, numbers: what it names besides.
@@ -162,7 +160,7 @@ def trace_of(
         extra_weights=nothing,
         aggregation_weights=None,
         tokens=tokens,
-        pooled=tokens.mean(dim=1) if pooled is None else pooled,
+        pooled=tokens.mean(dim=1),
         weights=weights,
         groups=groups,
         maps=dict(maps or {}),

@@ -18,8 +18,9 @@ from sdtps import panels
 from sdtps.images.encode import Pixels, photo_url
 from sdtps.models.reid import LoadedModel
 from sdtps.support.messages import as_note
-from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, Payload, Settings, WeightsReport
+from sdtps.types import MODALITIES, Analysis, Modality, ModalityTrace, Payload, Settings, WeightsReport
 from sdtps.variants import VARIANTS, Score, get_variant
+from sdtps.web import static
 
 SCHEMA = 2
 NAMES_SHOWN = 5  # tensors that a report names
@@ -49,7 +50,7 @@ def still(analysis: Analysis, pixels: Mapping[str, Pixels | None]) -> Payload:
         "grid": {"rows": analysis.grid.rows, "cols": analysis.grid.cols},
         "size": [height, width],
         "weights": weights_card(analysis.weights),
-        "modalities": {m: _still_modality(analysis[m], m, pixels[m]) for m in MODALITIES},
+        "modalities": {m: _still_modality(analysis, m, pixels[m]) for m in MODALITIES},
     }
 
 
@@ -75,7 +76,7 @@ def moving(analysis: Analysis, *, matrix: bool = False) -> Payload:
         "fusion": {name: values.tolist() for name, values in analysis.fusion.items() if values.size <= MOST_NUMBERS},
         "ranges": panels.shared_ranges(traces.values(), analysis.settings),
         "notes": [as_note(n) for n in analysis.notes],
-        "modalities": {m: _moving_modality(t, m, matrix) for m, t in traces.items()},
+        "modalities": {m: _moving_modality(analysis, m, matrix) for m in traces},
     }
 
 
@@ -171,6 +172,15 @@ def tables() -> Payload:
     }
 
 
+def page_texts() -> dict[str, dict[str, str]]:
+    """The page's texts; panels and knobs of a selector of one's own bring their words with them."""
+    own = {f"column.{name}": panel.title or name for name, panel in panels.PANELS.items()}
+    own |= {f"explain.{name}": panel.title or name for name, panel in panels.PANELS.items()}
+    own |= {f"setting.{knob.name}": knob.name for v in VARIANTS.values() for knob in v.knobs}
+    own |= {f"variant.{v.name}": v.summary for v in VARIANTS.values()}
+    return {language: own | texts for language, texts in static.texts().items()}
+
+
 def variant_cards() -> list[Payload]:
     """Name, label and sentence of each variant."""
     return [
@@ -182,7 +192,7 @@ def variant_cards() -> list[Payload]:
             "soft": v.soft,
             "panels": list(panels.panels_of(v.name)),
             "reads": list(v.reads),
-            "knobs": [asdict(knob) for knob in v.knobs],
+            "knobs": [asdict(knob) | {"log": False} for knob in v.knobs],
         }
         for v in VARIANTS.values()
     ]
@@ -199,7 +209,8 @@ def pack_bytes(array: Pixels) -> str:
     return base64.b64encode(array.tobytes()).decode()
 
 
-def _still_modality(trace: ModalityTrace, modality: Modality, pixels: Pixels | None) -> Payload:
+def _still_modality(analysis: Analysis, modality: Modality, pixels: Pixels | None) -> Payload:
+    trace = analysis[modality]
     raw = {name: panel.raw(trace, modality) for name, panel in panels.PANELS.items() if panel.raw is not None}
     return {
         "missing": trace.missing,
@@ -207,15 +218,16 @@ def _still_modality(trace: ModalityTrace, modality: Modality, pixels: Pixels | N
         "others": [str(other) for other in modality.others],
         "raw": {name: pack(values) for name, values in raw.items()},
         "token_norm": pack(trace.token_norm),
-        **_maps(panels.maps_of(trace, modality, moving=False)),
+        **_maps(analysis, modality, moving=False),
     }
 
 
-def _moving_modality(trace: ModalityTrace, modality: Modality, matrix: bool) -> Payload:
+def _moving_modality(analysis: Analysis, modality: Modality, matrix: bool) -> Payload:
+    trace = analysis[modality]
     by_score = len(trace.keep) and trace.groups is None and not trace.soft
     cut = float(trace.score[trace.keep[-1]]) if by_score else None
     return {
-        **_maps(panels.maps_of(trace, modality, moving=True)),
+        **_maps(analysis, modality, moving=True),
         "rank": pack(trace.rank),
         "kept": trace.kept,
         "cut": cut,
@@ -228,7 +240,11 @@ def _moving_modality(trace: ModalityTrace, modality: Modality, matrix: bool) -> 
     }
 
 
-def _maps(maps: Mapping[str, FloatArray | None]) -> Payload:
+def _maps(analysis: Analysis, modality: Modality, *, moving: bool) -> Payload:
+    """The maps that the variant has, and the range of each."""
+    there = panels.panels_of(analysis.settings.variant)
+    found = panels.maps_of(analysis[modality], modality, moving=moving)
+    maps = {name: values for name, values in found.items() if name in there}
     packed = {name: None if values is None else pack(values) for name, values in maps.items()}
     return {"maps": packed, "ranges": panels.own_ranges(maps)}
 

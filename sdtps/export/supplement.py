@@ -90,41 +90,49 @@ def _tables(opened: OpenSet, analysis: Analysis, stops: Stops, progress: Progres
     arrays = _empty_arrays(analysis, counts)
     facts: Payload = {
         "mix": [None] * counts["beta"],
-        "scores": [None] * counts["beta"],
+        "kept": [0] * counts["sparse_ratio"],
         "tokens": [[None] * counts["aggr_ratio"] for _ in stops.sparse_ratio],
         "notes": [[[]] * counts["aggr_ratio"] for _ in stops.sparse_ratio],
-        "draws": analysis.settings.draws,
-        "blended": analysis[MODALITIES[0]].aggregation_total is not None,
     }
     total = counts["beta"] * counts["sparse_ratio"] * max(counts["aggr_ratio"], counts["tau"])
     for done, (place, settings) in enumerate(_walk(analysis.settings, stops)):
         found = opened.analyse(settings)
         moving = payload.moving(found)
         b, r, a = (place[name] for name in ("beta", "sparse_ratio", "aggr_ratio"))
-        facts["mix"][b], facts["scores"][b] = moving["mix"], moving["ranges"]["score"]
+        facts["mix"][b], facts["kept"][r] = moving["mix"], moving["counts"]["kept"]
         facts["tokens"][r][a], facts["notes"][r][a] = moving["counts"]["tokens"], moving["notes"]
         for i, (m, trace) in enumerate(found.traces.items()):
+            shown = moving["modalities"][m]
             arrays["rank"][b, i] = trace.rank
+            arrays["cut"][b, r, i] = shown["cut"], np.nan if shown["margin"] is None else shown["margin"]
             for name, values in maps_of(trace, m, moving=True).items():
                 if values is not None:
-                    at = (*(place[slider] for slider in PANELS[name].sliders), i)
+                    at = tuple(place[slider] for slider in PANELS[name].sliders)
                     shares = PANELS[name].shares
-                    arrays[name][at] = np.rint(values * analysis.settings.draws) if shares else values
+                    arrays[name][(*at, i)] = np.rint(values * analysis.settings.draws) if shares else values
+                    arrays[f"{name}.range"][(*at, i)] = shown["ranges"][name]
+                    arrays[f"{name}.shared"][at] = moving["ranges"][name]
         if progress is not None:
             progress(done + 1, total)
     return {"arrays": arrays, "facts": facts}
 
 
 def _empty_arrays(analysis: Analysis, counts: Mapping[str, int]) -> dict[str, NDArray[Any]]:
-    """One array per moving map: an axis for each of its sliders, then modality and patch."""
+    """One array per moving map: an axis for each of its sliders, then modality and patch; and its ranges beside it."""
     last = (len(MODALITIES), analysis.grid.patches)
-    arrays: dict[str, NDArray[Any]] = {"rank": np.zeros((counts["beta"], *last), np.int32)}
+    arrays: dict[str, NDArray[Any]] = {
+        "rank": np.zeros((counts["beta"], *last), np.int32),
+        "cut": np.zeros((counts["beta"], counts["sparse_ratio"], len(MODALITIES), 2)),  # the cut and its margin
+    }
     for name in panels_of(analysis.settings.variant):
         panel = PANELS[name]
         if panel.values is not None and panel.sliders:
             # Shares of draws as whole numbers of draws: exact, and a quarter of the size.
             kind = _smallest(analysis.settings.draws) if panel.shares else np.float32
-            arrays[name] = np.zeros((*(counts[slider] for slider in panel.sliders), *last), kind)
+            axes = tuple(counts[slider] for slider in panel.sliders)
+            arrays[name] = np.zeros((*axes, *last), kind)
+            arrays[f"{name}.range"] = np.zeros((*axes, len(MODALITIES), 2))
+            arrays[f"{name}.shared"] = np.zeros((*axes, 2))
     return arrays
 
 
@@ -144,7 +152,7 @@ def _page(opened: OpenSet, analysis: Analysis, stops: Stops, tables: Payload, fi
     shared = payload.tables()
     config = shared | {
         "sealed": True,
-        "texts": static.texts(),
+        "texts": payload.page_texts(),
         "models": [payload.model_card(replace(opened.model, weights=analysis.weights), analysis.weights.short_hash)],
         "upload_weights": {"allowed": False, "max_bytes": 0},
         "max_bytes": 0,

@@ -201,7 +201,8 @@ def _all_routes(module: MultiModalSDTPS, tokens: Encoded, loss: Loss, seed: int,
     for detached in (False, True):
         calm: Tensor | None = None
         for route in ROUTES:
-            if lacking := module.supports(get_variant(route.variant)):
+            # Weights without any SDTPS can show maps, but there is nothing in them that could learn.
+            if lacking := module.supports(get_variant("importance" if module.empty else route.variant)):
                 flows.append(Flow(route, detached, lacking))
                 continue
             flow, patches = _flow(module, route, tokens, loss, detached, seed)
@@ -212,7 +213,7 @@ def _all_routes(module: MultiModalSDTPS, tokens: Encoded, loss: Loss, seed: int,
             agreement = NAN if again is None else _cosine(patches, again)
             flows.append(replace(flow, direction=direction, agreement=agreement))
     noise = None
-    if tau is not None and not module.supports(get_variant("final")):
+    if tau is not None and not module.empty and not module.supports(get_variant("final")):
         noise = _noise_facts(module, tokens, tau, seed)
     return Gradients(tuple(flows), noise)
 

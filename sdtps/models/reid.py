@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -276,7 +277,7 @@ class LoadedModel:
             parts = (self.weights.sha256, self.net.config.reading, self.device.type)
             object.__setattr__(self, "identity", hashlib.sha256("\n".join(parts).encode()).hexdigest())
 
-    @property
+    @cached_property
     def settings(self) -> Settings:
         """What the weights were trained with, as far as it is known; the defaults for the rest."""
         known: dict[str, Any] = dict(self.weights.settings)

@@ -1,6 +1,7 @@
 """The model that a recipe begins with: seeded, and with the weights of a file where it names one."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -31,7 +32,7 @@ def take_initial(net: ReidModel, recipe: Recipe) -> None:
     """
     assert recipe.initial is not None
     source = EMBEDDED if recipe.initial == "embedded" else recipe.initial
-    given = _tensors(source, recipe.model.input_size)
+    given = _tensors(str(source), recipe.model.input_size)
     prefix = {"trunk": trunk_prefix(net), "backbone": "backbone.", "all": ""}[recipe.initial_parts]
     wanted = net.state_dict()
     fitting = {k: v for k, v in given.items() if k.startswith(prefix) and k in wanted and v.shape == wanted[k].shape}
@@ -48,9 +49,10 @@ def take_initial(net: ReidModel, recipe: Recipe) -> None:
     net.load_state_dict(fitting, strict=False)
 
 
-def _tensors(source: object, size: tuple[int, int]) -> dict[str, Tensor]:
+@lru_cache(maxsize=1)  # one training asks for the same file several times
+def _tensors(source: str, size: tuple[int, int]) -> dict[str, Tensor]:
     """Tensors by this program's names; position tables come resized to the recipe's pictures."""
-    net, _ = load_checkpoint(str(source), size=size, force=True)
+    net, _ = load_checkpoint(source, size=size, force=True)
     return net.state_dict()
 
 

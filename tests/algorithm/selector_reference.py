@@ -34,7 +34,7 @@ def cosine(patches, vector):
     return (patches @ vector) / (np.linalg.norm(patches, axis=-1) * np.linalg.norm(vector))
 
 
-def soft_sdtps(w, patches, vectors, rho, tau=0.3, attention=True, hard=False):
+def soft_sdtps(w, patches, vectors, rho, *, tau=0.3, attention=True, hard=False):
     """One sample: (N, C) patches and (C,) vectors per modality to score, mask, mixing weights and pooled tokens."""
     side_by_side = np.concatenate([vectors[m] for m in MODALITIES])
     found = {}
@@ -58,7 +58,7 @@ def soft_sdtps(w, patches, vectors, rho, tau=0.3, attention=True, hard=False):
     return found
 
 
-def selective_interaction(w, patches, vectors, k, keep_ratio=None, heads=8):
+def selective_interaction(w, patches, vectors, k, *, keep_ratio=None, heads=8):
     """One sample: intra and inter marks, mask, results and the share of attention that dropped rows take."""
     n, dim = patches["rgb"].shape
     rows = np.concatenate([patches[m] for m in MODALITIES])

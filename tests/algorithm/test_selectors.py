@@ -32,7 +32,8 @@ def shaken(selector):
 
 def numpy_inputs(selector, patches, vectors, sample):
     weights = {k: v.double().numpy() for k, v in selector.state_dict().items()}
-    return (weights, *({m: t[m][sample].double().numpy() for m in MODALITIES} for t in (patches, vectors)))
+    tokens, globals_ = ({m: t[m][sample].double().numpy() for m in MODALITIES} for t in (patches, vectors))
+    return weights, tokens, globals_
 
 
 @pytest.mark.parametrize("options", [{}, {"shared": True}, {"attention": False}], ids=["q/k", "shared", "cosine"])
@@ -45,7 +46,7 @@ def test_soft_sdtps_is_its_equations(options, rho, knobs):
     for i in range(BATCH):
         inputs = numpy_inputs(selector, patches, vectors, i)
         attention, hard = options.get("attention", True), bool(knobs.get("hard"))
-        want = soft_sdtps(*inputs, rho, knobs.get("mask_tau", 0.3), attention, hard)
+        want = soft_sdtps(*inputs, rho, tau=knobs.get("mask_tau", 0.3), attention=attention, hard=hard)
         for m, trace in traces.items():
             np.testing.assert_allclose(trace.score[i], want[m]["score"], atol=1e-5)
             np.testing.assert_allclose(trace.maps["weight"][i], want[m]["mask"], atol=1e-5)
@@ -81,7 +82,7 @@ def test_selective_interaction_is_its_equations(k, ratio):
     with torch.no_grad():
         traces = selector(patches, vectors)
     for i in range(BATCH):
-        want = selective_interaction(*numpy_inputs(selector, patches, vectors, i), k, ratio)
+        want = selective_interaction(*numpy_inputs(selector, patches, vectors, i), k, keep_ratio=ratio)
         for j, (m, trace) in enumerate(traces.items()):
             assert np.array_equal(trace.mask[i], want["mask"][m])
             if ratio is None:

@@ -95,7 +95,7 @@ def test_signal_from_pictures_to_the_feature(yaml, k, ratio, tmp_path, photos):
     model = sdtps.load_model(saved(tmp_path, state), "cpu", config=config)
     analysis = sdtps.analyse(model, *photos.values())
     tokens = class_tokens(state, photos, prefix="clip_vision_encoder.base.")
-    want = selective_interaction(*as_numpy(state, "SIM.", tokens), k, ratio)
+    want = selective_interaction(*as_numpy(state, "SIM.", tokens), k, keep_ratio=ratio)
     for m in MODALITIES:
         assert np.count_nonzero(analysis[m].mask ^ want["mask"][m]) <= 2  # patches at a cut may tie within fp32
         assert set(analysis[m].keep) == set(np.flatnonzero(analysis[m].mask))

@@ -4,7 +4,6 @@
     inter: S = softmax over all 3N keys of (W_q g)(W_k p)^T / sqrt(C); each global marks the best 2k of the others' 2N
     mask:  intra or inter; with a keep ratio r exactly int(N r) patches, by g_m·p
     out:   norm2(x + ffn(x)), x = norm1(g + attention(g over all 3N rows)); rows that were dropped are zero
-
 A dropped row stays a key of the cross-attention and takes the share that its bias gives it: the leak.
 """
 
@@ -61,8 +60,7 @@ class ModalInteractive(nn.Module):
 
         Returns (B, 3, C) results and (B, 3, T) attention, the mean over heads.
         """
-        seen = torch.where(mask[:, None, None], logits[..., 1:], logits[..., :1])
-        weights = seen.softmax(dim=-1)  # (B, 3, H, T)
+        weights = torch.where(mask[:, None, None], logits[..., 1:], logits[..., :1]).softmax(dim=-1)  # (B, 3, H, T)
         blended = (weights * mask[:, None, None]).flatten(1, 2) @ rows  # (B, 3H, C)
         w_v, b_v = self.cross_attn.in_proj_weight.chunk(3)[2], self.cross_attn.in_proj_bias.chunk(3)[2]
         by_head = w_v.unflatten(0, (HEADS, -1))  # (H, c, C)
@@ -105,19 +103,14 @@ class SelectiveInteraction(Selector):
         result, attention = self.modal_interactive(first["vectors"], first["rows"], every, first["logits"])
         leak = (attention * ~every.unsqueeze(1)).sum(-1)  # (B, 3)
         seen = attention.mean(1).unflatten(-1, (len(MODALITIES), -1))  # (B, 3, N)
-        return {
-            m: trace_of(
-                evidence[m],
-                score=evidence[m].self_norm,
-                kept=masks[m],
-                tokens=evidence[m].patches * masks[m].unsqueeze(-1),
-                pooled=result[:, i],
-                groups=groups[m],
-                maps={"attention": seen[:, i]},
-                numbers={"leak": leak[:, i]},
-            )
-            for i, m in enumerate(map(str, MODALITIES))
-        }
+        found = {}
+        for i, m in enumerate(map(str, MODALITIES)):
+            left = evidence[m].patches * masks[m].unsqueeze(-1)
+            maps, numbers = {"attention": seen[:, i]}, {"leak": leak[:, i]}
+            record = trace_of(evidence[m], score=evidence[m].self_norm, kept=masks[m], tokens=left, maps=maps,
+                              numbers=numbers, groups=groups[m])  # fmt: skip
+            found[m] = replace(record, pooled=result[:, i])
+        return found
 
     def _masks(self, evidence: Mapping[str, Evidence], settings: Settings) -> list[dict[str, Tensor]]:
         n = evidence["rgb"].patches.shape[1]
@@ -134,9 +127,8 @@ class SelectiveInteraction(Selector):
 
     def feature_of(self, evidence: Mapping[str, Evidence], modality: str, keep: Tensor, settings: Settings) -> Tensor:
         """The modality's result when only these of its patches are left; the other modalities stay as chosen."""
-        masks, _ = self._masks(evidence, settings)
-        times, i = len(keep), list(MODALITIES).index(modality)  # type: ignore[arg-type]
-        masks = {m: mask.expand(times, -1) for m, mask in masks.items()}
+        times, i = len(keep), [str(m) for m in MODALITIES].index(modality)
+        masks = {m: mask.expand(times, -1) for m, mask in self._masks(evidence, settings)[0].items()}
         masks[modality] = torch.zeros_like(masks[modality]).scatter(1, keep, True)
         every = torch.cat([masks[m] for m in MODALITIES], dim=1)
         first = {k: t.expand(times, *t.shape[1:]) for k, t in evidence[MODALITIES[0]].own.items()}

@@ -227,9 +227,11 @@ def _heads(rest: Mapping[str, Tensor], direct: bool, sdtps: bool) -> tuple[list[
     suffixes = ([""] if direct else [f"_{m[0]}" for m in MODALITIES]) + (["_sdtps"] if sdtps else [])
     wanted = [f"classifier{s}.weight" for s in suffixes]
     wanted += [f"bottleneck{s}.{part}" for s in suffixes for part in BOTTLENECK]
-    first = next((v for k, v in rest.items() if re.match(r"classifier\w*\.weight$", k) and v.ndim == 2), None)
-    classes = 0 if first is None else len(first)
-    return (wanted if classes and all(name in rest for name in wanted) else []), classes
+    first = rest.get(wanted[0])
+    whole = first is not None and first.ndim == 2 and all(name in rest for name in wanted)
+    others = (v for k, v in rest.items() if re.match(r"classifier\w*\.weight$", k) and v.ndim == 2)
+    classes = len(first) if first is not None and first.ndim == 2 else max(map(len, others), default=0)
+    return (wanted if whole else []), classes
 
 
 def _not_run(following: Following) -> Message:

@@ -47,7 +47,7 @@ def plan_for(file: StateFile, hints: Hints) -> Plan:
         return _vit(file, hints)
     raise CheckpointError(
         "weights.family",
-        "{name!r} is of no kind that is known here (DeMo and its forks, Signal, CLIP, timm ViT, or this program's own); "
+        "{name!r} is of no kind that is known here (DeMo and its forks, Signal, CLIP, timm ViT, this program's own); "
         "it begins with {first}.",
         name=file.name,
         first=", ".join(list(names)[:3]),

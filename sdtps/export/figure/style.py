@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from sdtps.export.payload import COLOUR_MAPS
 from sdtps.panels import PANELS, SDTPS_PANELS, panels_of
-from sdtps.variants import Group
 from sdtps.support.errors import SettingsError
+from sdtps.variants import Group
 from sdtps.web.static import texts
 
 FORMATS = ("pdf", "svg", "png")

@@ -5,6 +5,7 @@ from typing import Any
 import gradio as gr
 from gradio.data_classes import DataWithFiles
 
+from sdtps.export import payload
 from sdtps.web import static
 from sdtps.web.server.access_log import remark
 from sdtps.web.session.backend import PageBackend
@@ -55,6 +56,6 @@ def lens_view(backend: PageBackend) -> gr.HTML:
         apply_default_css=False,
         server_functions=[stage, upload_weights, decide, ask],
         elem_id="lens",
-        lens_config=backend.config() | {"texts": static.texts()},
+        lens_config=backend.config() | {"texts": payload.page_texts()},
         lens_css=static.styles(),
     )

@@ -43,7 +43,7 @@ def upload(backend: "PageBackend", name: object, content: object, fields: Mappin
     """Bytes of a checkpoint from the browser to a card."""
     if not isinstance(name, str) or not isinstance(content, bytes):
         raise malformed()
-    key = backend.models.upload(name, content, force=fields.get("insist") == "yes")
+    key = backend.models.upload(name, content, force=fields.get("force") == "yes")
     return {"model": card(backend.models, key)}
 
 

@@ -173,7 +173,8 @@ def _variant_card(result: metrics.VariantResult) -> Payload:
         "sdtps_cosine": plain(result.change.sdtps_cosine),
         "modalities": {
             str(m): {
-                "mask": result.analysis[m].mask.astype(int).tolist(),
+                "mask": None if result.analysis[m].soft else result.analysis[m].mask.astype(int).tolist(),
+                "weights": plain(result.analysis[m].weights),
                 "entered": changes[m].entered.tolist(),
                 "left": changes[m].left.tolist(),
                 "overlap": plain(changes[m].overlap.as_dict()),

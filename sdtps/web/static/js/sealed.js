@@ -1,89 +1,113 @@
 // Without a server: every number was computed before and lies in the page; a slider move looks it up.
 
-const SEALED_TYPES = { float32: Float32Array, int32: Int32Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array };
+/** @import { Config, Payload, Server, Settings } from './core/types.js' */
+import { packNumbers, unpack } from './core/bytes.js';
+import { MODALITIES } from './core/modalities.js';
+import { nearestIndex } from './core/numbers.js';
+import { mountLens } from './lens.js';
 
-// The inverse of the packing in Python: planes of bytes → numbers.
-async function unpackSealed({ kinds, content }) {
-  const stream = new Blob([unpackBytes(content)]).stream().pipeThrough(new DecompressionStream('gzip'));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  const arrays = {};
-  let start = 0;
+/** @typedef {{ values: any, shape: number[] }} Table numbers for every stop of some sliders */
+/** @typedef {Record<string, [string, number[]]>} Kinds type and shape by name */
+/** @typedef {{ config: Config, analysis: Payload, facts: Record<string, any>, fixed: boolean, arrays: { kinds: Kinds, content: string } }} Sealed */
+
+const TYPES = {
+  float64: Float64Array, float32: Float32Array, int32: Int32Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array,
+};
+
+/**
+ * The inverse of the packing in Python: planes of bytes → numbers.
+ * @param {Kinds} kinds
+ * @param {Uint8Array} bytes
+ * @returns {Record<string, Table>}
+ */
+export function joinPlanes(kinds, bytes) {
+  const tables = /** @type {Record<string, Table>} */ ({});
+  let begin = 0;
   for (const [name, [kind, shape]] of Object.entries(kinds)) {
-    const Type = SEALED_TYPES[kind];
+    const Type = TYPES[kind];
     const count = shape.reduce((product, length) => product * length, 1);
     const size = Type.BYTES_PER_ELEMENT;
     const whole = new Uint8Array(count * size);
     for (let plane = 0; plane < size; plane += 1) {
-      const from = start + plane * count;
+      const from = begin + plane * count;
       for (let i = 0; i < count; i += 1) whole[i * size + plane] = bytes[from + i];
     }
-    start += count * size;
-    arrays[name] = { values: new Type(whole.buffer), shape };
+    begin += count * size;
+    tables[name] = { values: new Type(whole.buffer), shape };
   }
-  return arrays;
+  return tables;
 }
 
-// The last two axes are modality and patch; `place` says where on the others.
-function sealedMap({ values, shape }, place, modality) {
-  const patches = shape[shape.length - 1];
+/**
+ * The last axis of a table; `place` says where on the others.
+ * @param {Table} table
+ * @param {number[]} place
+ */
+export function rowAt({ values, shape }, place) {
+  const length = shape[shape.length - 1];
   let index = 0;
-  [...place, modality].forEach((at, axis) => { index = index * shape[axis] + at; });
-  return values.subarray(index * patches, (index + 1) * patches);
+  place.forEach((at, axis) => { index = index * shape[axis] + at; });
+  return values.subarray(index * length, (index + 1) * length);
 }
 
-function packNumbers(values) {
-  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  return btoa(String.fromCharCode(...bytes));
-}
-
-const extremes = (values) => [Math.min(...values), Math.max(...values)];
-
-function sealedAnswer({ config, facts, analysis }, arrays, asked) {
-  const at = Object.fromEntries(Object.entries(config.steps).map(([name, steps]) => [name, nearestIndex(steps, asked[name])]));
-  const { beta: b, tau: t, sparse_ratio: r, aggr_ratio: a } = at;
+/**
+ * What a server would answer to a slider move.
+ * @param {Pick<Sealed, 'config' | 'facts' | 'analysis'>} sealed
+ * @param {Record<string, Table>} tables
+ * @param {Settings} asked
+ */
+export function sealedAnswer({ config, facts, analysis }, tables, asked) {
+  const at = {};
   const settings = { ...asked };
-  for (const [name, steps] of Object.entries(config.steps)) settings[name] = steps[at[name]];
-  const { patches } = analysis.counts;
-  const modalities = {};
-  const shared = { soft: [0, 0], aggregation: [0, 0] };
-  // K as Python counts it, in the same double arithmetic.
-  const kept = Math.max(1, Math.ceil(patches * settings.sparse_ratio));
-  MODALITIES.forEach((modality, m) => {
-    const score = sealedMap(arrays.score, [b], m);
-    const rank = sealedMap(arrays.rank, [b], m);
-    const soft = sealedMap(arrays.soft, [b, t], m);
-    const frequency = Float32Array.from(sealedMap(arrays.frequency, [b, t, r], m), (count) => count / facts.draws);
-    const aggregation = facts.blended ? sealedMap(arrays.aggregation, [b, a, r], m) : null;
-    const cut = score[rank.indexOf(kept - 1)];
-    const ranges = { score: extremes(score), soft: extremes(soft), frequency: extremes(frequency), aggregation: [0, aggregation ? Math.max(...aggregation) : 0] };
-    shared.soft[1] = Math.max(shared.soft[1], ranges.soft[1]);
-    shared.aggregation[1] = Math.max(shared.aggregation[1], ranges.aggregation[1]);
-    modalities[modality] = {
-      score: packNumbers(score), rank: packNumbers(rank), soft: packNumbers(soft), frequency: packNumbers(frequency),
-      aggregation: aggregation && packNumbers(aggregation), cut, ranges, matrix: null,
-      margin: kept < patches ? cut - score[rank.indexOf(kept)] : null,
+  for (const [name, steps] of Object.entries(config.steps || {})) {
+    at[name] = nearestIndex(steps, asked[name]);
+    settings[name] = steps[at[name]];
+  }
+  const { beta: b, sparse_ratio: r, aggr_ratio: a } = at;
+  const moving = config.panels.filter(({ name }) => name in tables);
+  const placeOf = (panel) => panel.sliders.map((slider) => at[slider]);
+  const modality = (m, i) => {
+    const there = moving.filter(({ name }) => analysis.modalities[m].maps[name] !== null);
+    const [cut, margin] = rowAt(tables.cut, [b, r, i]);
+    const numbers = (panel) => {
+      const row = rowAt(tables[panel.name], [...placeOf(panel), i]);
+      return panel.shares ? Float32Array.from(row, (count) => count / analysis.counts.draws) : row;
     };
-  });
+    return {
+      maps: Object.fromEntries(there.map((panel) => [panel.name, packNumbers(numbers(panel))])),
+      ranges: Object.fromEntries(there.map((panel) => [panel.name, [...rowAt(tables[`${panel.name}.range`], [...placeOf(panel), i])]])),
+      rank: packNumbers(rowAt(tables.rank, [b, i])),
+      cut,
+      margin: Number.isNaN(margin) ? null : margin,
+      matrix: null,
+    };
+  };
+  const shared = moving.map((panel) => [panel.name, [...rowAt(tables[`${panel.name}.shared`], placeOf(panel))]]);
   return {
     key: analysis.key,
     settings,
-    counts: { ...analysis.counts, kept, tokens: facts.tokens[r][a] },
+    counts: { ...analysis.counts, kept: facts.kept[r], tokens: facts.tokens[r][a] },
     mix: facts.mix[b],
-    ranges: { ...analysis.ranges, score: facts.scores[b], ...shared },
+    ranges: { ...analysis.ranges, ...Object.fromEntries(shared) },
     notes: facts.notes[r][a],
-    modalities,
+    modalities: Object.fromEntries(MODALITIES.map((m, i) => [m, modality(m, i)])),
   };
 }
 
-async function mountSealed(root, data) {
-  const arrays = await unpackSealed(data.arrays);
+/** @param {Document} page */
+export async function start(page) {
+  page.body.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
+  const data = /** @type {Sealed} */ (JSON.parse(page.querySelector('#lens-data')?.textContent || ''));
+  const stream = new Blob([unpack(data.arrays.content, Uint8Array)]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const tables = joinPlanes(data.arrays.kinds, new Uint8Array(await new Response(stream).arrayBuffer()));
   const alone = { error: { code: 'sealed', values: {}, text: 'This page has no server, so it cannot compute this.' } };
-  return mountLens(root, data.config, {
+  /** @type {Server} */
+  const server = {
     stage: async () => alone,
+    uploadWeights: async () => alone,
+    ask: async () => alone,
     analyse: async () => data.analysis,
-    decide: async (request) => sealedAnswer(data, arrays, request.settings),
-  });
+    decide: async (request) => (data.fixed ? data.analysis : sealedAnswer(data, tables, request.settings)),
+  };
+  mountLens(/** @type {HTMLElement} */ (page.querySelector('.lens-root')), data.config, server);
 }
-
-document.body.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
-mountSealed(document.querySelector('.lens-root'), JSON.parse(document.querySelector('#lens-data').textContent));

@@ -1,0 +1,158 @@
+// What the reader can do, and who is asked then: changes go into the store, requests to the server, answers back.
+
+/** @import { Answer, Config, Failure, LensStore, Note, Server, Settings, State } from './types.js' */
+import { loadPhotos, unpackAnalysis } from './analysis.js';
+import { byModality } from './modalities.js';
+import { makeModels } from './models.js';
+import { makePictures, picturesOf } from './pictures.js';
+import { latestWins, latestWinsInFlight } from './requester.js';
+
+/**
+ * @param {{ config: Config, server: Server, store: LensStore }} lens
+ */
+export function makeSession(lens) {
+  const { config, server, store } = lens;
+  const { state, update } = store;
+  const pictures = makePictures(lens, analyse, complain);
+  const models = makeModels(lens, analyse, complain);
+  const asking = makeAnalyser(lens, pictures, complain, decide);
+
+  const askDecide = latestWinsInFlight(server.decide, (answer, request) => {
+    if (request.key !== state.key) return;
+    if (answer.error) forgotten(answer);
+    else update({ analysis: unpackAnalysis(answer, state.analysis), token: tokenWithin(state.token, answer.counts) });
+  });
+
+  /** @param {Answer} answer */
+  function forgotten(answer) {
+    if (answer.expired && answer.expired.length) analyse();
+    else complain([{ zone: null, note: /** @type {Note} */ (answer.error) }]);
+  }
+
+  function decide() {
+    if (state.key) askDecide({ key: state.key, settings: state.settings, matrix: state.token !== null || state.matrixOpen });
+  }
+
+  /** The image set from the start: through the model, with the settings as they are. */
+  function analyse() {
+    update({ photos: {} });
+    if (Object.values(state.sources).some((source) => source !== null)) asking.start();
+  }
+
+  /** @param {Partial<Settings>} values */
+  function changeSettings(values) {
+    update({ settings: { ...state.settings, ...values } });
+    decide();
+  }
+
+  /** @param {string} variant */
+  function chooseVariant(variant) {
+    update({ settings: { ...state.settings, variant } });
+    analyse();
+  }
+
+  /** @param {Failure[]} failures */
+  function complain(failures) {
+    update({ failures });
+  }
+
+  /** @param {Partial<State>} change the token, or whether the matrix is open: both may need its numbers */
+  function look(change) {
+    update(change);
+    decide();
+  }
+
+  return {
+    analyse,
+    changeSettings,
+    chooseVariant,
+    complain,
+    ...pictures,
+    ...models,
+    showBundle: asking.showBundle,
+    resetSettings: () => changeSettings(Object.fromEntries(config.sliders.map(({ name }) => [name, config.defaults[name]]))),
+    chooseToken: (/** @type {number | null} */ token) => look({ token }),
+    openMatrix: (/** @type {boolean} */ matrixOpen) => look({ matrixOpen }),
+  };
+}
+
+// Fewer tokens than before: the last of them, or none.
+function tokenWithin(token, { tokens }) {
+  if (token === null || token < tokens) return token;
+  return tokens ? tokens - 1 : null;
+}
+
+// Analyses, one at a time; a refused one leaves the previous picture, and the controls must say what that picture is.
+function makeAnalyser({ config, server, store }, pictures, complain, decide) {
+  const { state, update } = store;
+  let confirmed = null; // what was chosen for the analysis on screen
+
+  const request = () => ({
+    pictures: picturesOf(state.sources),
+    leave_out: [...state.leaveOut],
+    fit: state.fit,
+    weights: state.weights,
+    settings: state.settings,
+    matrix: state.token !== null || state.matrixOpen,
+  });
+
+  const choices = () => ({
+    example: state.example, record: state.record, sources: state.sources, leaveOut: state.leaveOut,
+    fit: state.fit, weights: state.weights, variant: state.settings.variant, photos: state.photos,
+  });
+
+  function goBack() {
+    if (confirmed) {
+      const { variant, ...rest } = confirmed;
+      update({ ...rest, settings: { ...state.settings, variant } });
+    } else if (state.record && config.examples.length) {
+      pictures.useExample(config.examples[0].name); // a link to a record that is not here: better an example than nothing
+    }
+  }
+
+  async function show(payload, changes = {}) {
+    const analysis = await loadPhotos(unpackAnalysis(payload, null));
+    update({
+      token: tokenWithin(state.token, payload.counts),
+      ...changes,
+      analysis,
+      key: payload.key,
+      photos: byModality((m) => analysis.modalities[m].photo),
+    });
+  }
+
+  const ask = latestWins(
+    async () => {
+      update({ busy: true });
+      const answer = await server.analyse(request());
+      const again = answer.expired && answer.expired.length && await pictures.restage(answer.expired);
+      return again ? server.analyse(request()) : answer;
+    },
+    async (answer, _, more) => {
+      if (!more) update({ busy: false });
+      if (answer.error) {
+        if (!more) goBack();
+        complain([{ zone: answer.zone, note: answer.error }]);
+        return;
+      }
+      if (!more) confirmed = choices();
+      await show(answer);
+      if (!more) confirmed.photos = state.photos;
+      if (JSON.stringify(answer.settings) !== JSON.stringify(state.settings)) decide();
+    },
+  );
+
+  // A bundle shows the numbers it holds; without its weights there is nothing to move them.
+  async function showBundle({ analysis, model, pictures: given }, file) {
+    const known = state.models.some(({ id }) => id === model.id);
+    const models = known ? state.models.map((m) => (m.id === 'bundle' && model.id === 'bundle' ? model : m)) : [...state.models, model];
+    const sources = byModality((m) => (given[m] ? { ...given[m], file, slot: 'bundle' } : null));
+    await show(analysis, {
+      models, sources, weights: model.id, example: null, record: null, token: null, leaveOut: new Set(),
+      settings: { ...state.settings, ...analysis.settings },
+    });
+    confirmed = choices();
+  }
+
+  return { start: () => ask(null), showBundle };
+}

@@ -1,0 +1,67 @@
+// The first view: the grid of panels with the numbers of the patch in hand.
+
+/** @import { Lens, View } from '../core/types.js' */
+import { h } from '../core/dom.js';
+import { currentModel } from '../core/models.js';
+import { paintCell } from '../grid/cells.js';
+import { fitGrid, makeGrid } from '../grid/grid.js';
+import { makeHover } from '../grid/hover.js';
+import { CELL_GAP } from '../grid/layout.js';
+import { makeReadout } from '../grid/readout.js';
+import { makeTokenChooser } from '../grid/tokens.js';
+
+/**
+ * @param {Lens} lens
+ * @param {{ chooseToken: (token: number | null) => void, openMatrix: () => void }} actions
+ */
+export function makeSelection({ config, i18n, store, tables }, { chooseToken, openMatrix }) {
+  const { state } = store;
+  const grid = makeGrid(config);
+  const chooser = makeTokenChooser(chooseToken, openMatrix);
+  const tokenColumn = config.panels.findIndex((panel) => panel.tokens);
+  if (tokenColumn >= 0) grid.heads[tokenColumn].extra.append(chooser.node);
+  const readout = makeReadout(grid, store, i18n);
+  const { pin } = makeHover(grid.node, store);
+  const empty = h('div.lens-empty', { hidden: true }, h('h2', { 'data-t': 'empty.title' }), h('p', { 'data-t': 'empty.text' }));
+  const area = h('div.lens-area', {}, grid.node, empty);
+  const node = h('div', {}, grid.tabs, area, readout.node);
+  let fitted = '';
+
+  function update() {
+    const { analysis } = state;
+    if (!analysis) return;
+    if (fitted !== `${analysis.grid.rows}x${analysis.grid.cols}`) fit();
+    for (const cell of grid.cells) paintCell(cell, analysis, state, tables, i18n);
+    chooser.update(analysis.counts.tokens, state.token, i18n);
+    readout.update();
+  }
+
+  /** As large as the window allows. */
+  function fit() {
+    if (node.hidden) return;
+    const shape = state.analysis ? state.analysis.grid : currentModel(state).grid;
+    fitted = `${shape.rows}x${shape.cols}`;
+    empty.hidden = state.analysis !== null || state.example !== null || state.record !== null;
+    const main = /** @type {HTMLElement} */ (node.closest('.lens-main'));
+    const top = area.getBoundingClientRect().top + window.scrollY;
+    const room = { width: main.clientWidth - 2 * CELL_GAP, height: window.innerHeight - top - readout.node.offsetHeight - CELL_GAP };
+    if (fitGrid(grid, room, shape)) update();
+  }
+
+  function useVariant() {
+    if (!state.analysis) return;
+    const { variant } = state.analysis.settings;
+    for (const head of grid.heads) head.useVariant(variant);
+    const chosen = config.variants.find(({ name }) => name === variant);
+    if (chosen) grid.showPanels(chosen.panels);
+    fit();
+  }
+
+  store.subscribe(['display', 'language'], () => { if (!node.hidden) update(); });
+  store.subscribe(['token'], () => { if (state.token === null) update(); });
+  store.subscribe(['pointed', 'language'], readout.update);
+  store.subscribe(['busy'], () => grid.node.setAttribute('aria-busy', String(state.busy)));
+  store.subscribe(['analysis.settings.variant'], useVariant);
+  const view = /** @type {View} */ ({ id: 'selection', node, update, shown: fit });
+  return { ...view, grid: grid.node, fit, pin };
+}
