@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from sdtps.web.session.backend import PageBackend
 
 
+RECORDED = "recorded"  # what the page calls the weights of an epoch
+
+
 class EpochRequest(WithSettings):
     """One epoch of one run on one of its watched image sets."""
 
     run: Index
     epoch: Index
     probe: Index = 0
+    photos: bool = True
     matrix: bool = False
 
 
@@ -31,8 +35,9 @@ def epoch(backend: "PageBackend", request: EpochRequest) -> Payload:
     opened = open_epoch(backend.runs.find(request.run), request.epoch, request.probe)
     analysis = opened.analyse(request.settings_over(opened.model.settings))
     moving = payload.moving(analysis, matrix=request.matrix)
-    still = payload.still(analysis, opened.prepared.pixels)
-    return payload.merge(still, moving) | {"key": backend.hold_recorded(opened)}
+    still = payload.still(analysis, opened.prepared.pixels, photos=request.photos)
+    card = payload.model_card(opened.model, RECORDED)
+    return payload.merge(still, moving) | {"key": backend.hold_recorded(opened), "model": card}
 
 
 TASKS = {

@@ -154,6 +154,7 @@
  * @property {boolean} matrixOpen
  * @property {string | null} key
  * @property {Analysis | null} analysis
+ * @property {{ run: number, epoch: number, probe: number } | null} recorded the epoch of a run that is shown, if one is
  * @property {boolean} busy
  * @property {Failure[]} failures
  * @property {{ modality: Modality, patch: number | null, pinned: boolean }} pointed
