@@ -4,6 +4,7 @@ A run keeps what no slider changes (cosines, predictor, aggregation logits) and 
 aggregation are computed as always, and what needs the network (features, faithfulness, rank lists) is refused.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -51,7 +52,7 @@ def open_epoch(run: Run, epoch: int, probe: int = 0) -> OpenSet:
     evidence = {m: _evidence(w, m) for m, w in read_maps(run.folder, epoch, probe).items()}
     size = tuple(run.about.get("size", (256, 128)))
     net: Any = _RecordedNet(evidence, run.grid, (int(size[0]), int(size[1])), settings_of(run))
-    identity = f"{run.folder.resolve()}\n{epoch}"
+    identity = hashlib.sha256(f"{run.folder.resolve()}\n{epoch}".encode()).hexdigest()
     report = WeightsReport(
         f"{run.name}, epoch {epoch}",
         identity,
@@ -61,7 +62,7 @@ def open_epoch(run: Run, epoch: int, probe: int = 0) -> OpenSet:
         absent=() if net.sdtps.rows else ("aggregation",),
         notes=(Message("runs.no_weights_note", "A recorded epoch: its maps, without the weights."),),
         facts={"cameras": 0, "grid": list(run.grid), "feature": []},
-        settings={k: v for k, v in settings_of(run).as_dict().items() if k in SETTINGS[:3]},
+        settings={k: v for k, v in settings_of(run).as_dict().items() if k in SETTINGS[:4]},
     )
     model = LoadedModel(net, report, torch.device("cpu"), identity)
     tokens = {str(m): torch.zeros(1, run.grid.patches, 1) for m in MODALITIES}

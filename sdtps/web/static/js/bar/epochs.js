@@ -22,7 +22,7 @@ export function makeEpochBar({ i18n, session, store }, training) {
   const id = uniqueId('epoch');
   const run = h('select', { 'data-epoch-run': '', 'data-t-aria': 'training.run', onchange: () => go({ run: Number(run.value) }) });
   const probe = h('select', { 'data-epoch-probe': '', 'data-t-aria': 'training.probe', onchange: () => go({ probe: Number(probe.value) }) });
-  const range = h('input', { type: 'range', id, min: 0, step: 1, 'data-epoch': '', oninput: () => { stop(); go({ place: Number(range.value) }); } });
+  const range = h('input', { type: 'range', id, min: 0, step: 1, 'data-epoch': '', oninput: () => moved(Number(range.value)) });
   const now = h('output.lens-epoch-now', { htmlFor: id });
   const play = h('button.lens-button', { type: 'button', 'data-epoch-play': '', onclick: toggle });
   const back = () => { stop(); session.analyse(); };
@@ -44,6 +44,11 @@ export function makeEpochBar({ i18n, session, store }, training) {
     const wanted = place ?? chosen.epochs.indexOf(from.epoch);
     const epoch = chosen.epochs[wanted < 0 ? last : Math.min(wanted, last)];
     session.showEpoch({ run: chosen.id, epoch, probe: Math.min(set, chosen.probes.length - 1) });
+  }
+
+  function moved(place) {
+    stop();
+    go({ place });
   }
 
   function toggle() {

@@ -2,6 +2,7 @@
 
 /** @import { Lens } from '../core/types.js' */
 import { h, segmented } from '../core/dom.js';
+import { rangeNumber } from '../core/numbers.js';
 import { latestWins } from '../core/requester.js';
 import { lineChart } from './chart.js';
 import { chartsOfRuns } from './training_curves.js';
@@ -14,7 +15,8 @@ const CHART = { width: 372, height: 190 };
 export const runKind = (id) => `run${id % COLOURS}`;
 
 function findingNode(finding, i18n, onEpoch) {
-  const numbers = Object.entries(finding.evidence).map(([name, value]) => `${name} ${value ?? '–'}`);
+  const written = (value) => (typeof value === 'number' ? rangeNumber(value) : value ?? '–');
+  const numbers = Object.entries(finding.evidence).map(([name, value]) => `${name} ${written(value)}`);
   return h('li', { 'data-rule': finding.rule, 'data-run': finding.run },
     h('b', {}, `${finding.run}: `), i18n.sentence(finding.said),
     numbers.length ? h('small', {}, ` (${numbers.join(', ')})`) : null,
