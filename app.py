@@ -20,6 +20,7 @@ from sdtps.web.server.run import add_options, check_port, serve
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.data_registry import DataRegistry
 from sdtps.web.session.model_registry import anonymous_registry, open_registry
+from sdtps.web.session.run_registry import RunRegistry
 
 MCP_HELP = "offer analyse and figure as tools of an MCP server, too (needs: pip install 'gradio[mcp]')"
 
@@ -51,6 +52,12 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--gallery", action="append", default=None, help="a further folder for rank lists; every --data folder is one"
     )
+    parser.add_argument(
+        "--run",
+        action="append",
+        default=None,
+        help="a recorded training (folder, train_log.txt, event files); repeat for several (default: the shipped lab)",
+    )
     parser.add_argument("--cache", default=env("SDTPS_CACHE"), help="folder for features (~/.cache/sdtps-lens)")
     parser.add_argument(
         "--anonymous",
@@ -62,10 +69,11 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     add_options(parser)
     parser.add_argument("--examples", type=Path, default=Path(env("SDTPS_EXAMPLES") or EXAMPLES))
     options = parser.parse_args(arguments)
-    paths = ("SDTPS_WEIGHTS", "SDTPS_DATA", "SDTPS_GALLERY")
+    paths = ("SDTPS_WEIGHTS", "SDTPS_DATA", "SDTPS_GALLERY", "SDTPS_RUN")
     listed = {name: [p for p in env(name, "").split(os.pathsep) if p] for name in paths}
     options.data = options.data or listed["SDTPS_DATA"]
     options.gallery = options.gallery or listed["SDTPS_GALLERY"]
+    options.run = options.run or listed["SDTPS_RUN"]
     options.sources = options.sources or [WeightsSource(p) for p in listed["SDTPS_WEIGHTS"]]
     return options
 
@@ -93,10 +101,12 @@ def main(arguments: list[str] | None = None) -> None:
             models = anonymous_registry(options.sources, options.device)
         else:
             models = open_registry(options.sources, options.device, uploads=options.allow_upload_weights)
+        runs = RunRegistry(options.run)
+        runs.check()
     except (LensError, OSError) as error:
         sys.exit(str(error))
     data = DataRegistry(browsed, galleries, FeatureStore(options.cache))
-    backend = PageBackend(models, find_examples(options.examples), data)
+    backend = PageBackend(models, find_examples(options.examples), data, runs=runs)
     warm_up(backend)
     serve(build_page(backend), backend, options)
 

@@ -20,6 +20,7 @@ TOPICS = {
     "footprint": "memory and start-up, each in a process of its own",
     "options": "int8 and torch.compile: do they pay?",
     "export": "seconds to draw a figure",
+    "recorder": "a training step with the recorder beside one without",
 }
 QUICK_TOPICS = ("peers", "rescore", "slider", "stages", "retrieval")  # the others take processes and time
 MACHINE = ("processor", "cores", "torch", "threads")  # topics of two runs stand in one table only if these agree

@@ -1,6 +1,6 @@
 """Trained on one generator's people, tested on another's: a plain head on frozen trunk tokens, area under the curve.
 
-usage: python -m scripts.transfer --trunk runs/trunk.safetensors [--ids 50] [--steps 500] [--seeds 2]
+usage: python -m scripts.transfer [--ids 50] [--steps 500] [--seeds 2]
 
 The head reads a patch's token and the mean of its neighbourhood and tells people from street; one per modality. It is
 the smallest thing that shows whether a generator teaches what holds elsewhere.
@@ -18,10 +18,10 @@ from sdtps.metrics import auc
 from sdtps.models.adapters import surroundings
 from sdtps.models.backbone import HieraBackbone
 from sdtps.models.reid import ModelConfig
+from sdtps.training.initial import new_model
 from sdtps.training.recipe import Recipe, Synthetic
 from sdtps.training.synth import STYLES, edition
 from sdtps.training.tokens import TokenSet, cache_synthetic
-from sdtps.training.trainer import new_model
 from sdtps.types import MODALITIES, Grid
 
 TRAIN_SEEDS, TEST_SEED = (2000, 2001, 2002, 2003), 1
@@ -75,7 +75,6 @@ def fit(data: Tensor, share: Tensor, steps: int, seed: int) -> nn.Module:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trunk", default="runs/trunk.safetensors")
     parser.add_argument("--cache", type=Path, default=Path("runs/tokens"))
     parser.add_argument("--ids", type=int, default=50, help="people per world; four worlds are trained on")
     parser.add_argument("--test-ids", type=int, default=50)
@@ -85,7 +84,7 @@ def main() -> None:
     options = parser.parse_args()
     config = ModelConfig(kind="hiera", name="sam2_hiera_tiny", input_size=(256, 128),
                          backbone_options={"adapter_dim": 64, "colours": True})  # fmt: skip
-    recipe = Recipe(model=config, out="runs", trunk=options.trunk, synthetic=Synthetic())
+    recipe = Recipe(model=config, out="runs", initial="embedded", initial_parts="trunk", synthetic=Synthetic())
     backbone = new_model(recipe, 0).backbone
     assert isinstance(backbone, HieraBackbone)
     backbone.eval()

@@ -6,6 +6,8 @@ analysis = sdtps.analyse(model, "rgb.png", "nir.png", "tir.png", sdtps.Settings(
 analysis["rgb"].keep
 """
 
+from typing import TYPE_CHECKING, Any
+
 from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.checkpoints.load import load_model
 from sdtps.images.read import Fit, Triplet, read_triplet, read_wide
@@ -13,6 +15,9 @@ from sdtps.pipeline import analyse, analyse_triplet
 from sdtps.support.errors import CheckpointError, InputError, SettingsError
 from sdtps.types import Analysis, Grid, Modality, ModalityTrace, Settings, WeightsReport
 from sdtps.variants import VARIANTS
+
+if TYPE_CHECKING:
+    from sdtps.runs.recorder import Recorder
 
 __version__ = "0.1.0"
 
@@ -26,6 +31,7 @@ __all__ = [
     "Modality",
     "ModalityTrace",
     "MultiModalSDTPS",
+    "Recorder",
     "Settings",
     "SettingsError",
     "Triplet",
@@ -36,3 +42,12 @@ __all__ = [
     "read_triplet",
     "read_wide",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`Recorder` on first use: analysing needs none of it."""
+    if name == "Recorder":
+        from sdtps.runs.recorder import Recorder
+
+        return Recorder
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

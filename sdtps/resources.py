@@ -6,3 +6,4 @@ PROJECT = Path(__file__).resolve().parent.parent
 CHECKPOINTS = PROJECT / "checkpoints"
 EMBEDDED = CHECKPOINTS / "sdtps-lens-hiera-tiny.safetensors"
 EXAMPLES = PROJECT / "assets" / "examples"
+LAB = PROJECT / "assets" / "lab"

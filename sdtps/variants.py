@@ -27,11 +27,13 @@ class Aggregation(StrEnum):
 
 
 class Decision(StrEnum):
-    """What reaches the aggregation logits besides the weight network."""
+    """What reaches the aggregation besides the weight network."""
 
     NONE = "none"
     MASK_1E10 = "mask-1e10"  # logits - (1 - D) * 1e10, with D straight-through while training
     IMPORTANCE = "importance"  # logits + log softmax of the kept scores
+    SOFT = "soft"  # while training: all patches, logits + log softmax((s + Gumbel) / tau), and no extra token
+    TOKENS = "tokens"  # while training: kept tokens times the straight-through D
 
 
 class Group(StrEnum):
@@ -189,6 +191,18 @@ VARIANTS: dict[str, Variant] = {
             "V9",
             "Kept scores enter the aggregation as log-importance: a smooth gradient reaches every kept patch.",
             decision=Decision.IMPORTANCE,
+        ),
+        Variant(
+            "gumbel-soft",
+            "plan A",
+            "Trained with soft weights over all patches instead of a choice; at test time plain top-K, as in final.",
+            decision=Decision.SOFT,
+        ),
+        Variant(
+            "ste-tokens",
+            "plan B",
+            "The decision weighs tokens, not logits: the picture of final, a gradient of natural size at every score.",
+            decision=Decision.TOKENS,
         ),
         Variant(
             "soft",

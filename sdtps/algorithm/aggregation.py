@@ -41,6 +41,11 @@ def add_importance(logits: Tensor, kept_score: Tensor) -> Tensor:
     return logits + (kept_score.softmax(dim=1) + IMPORTANCE_EPS).log().unsqueeze(1)
 
 
+def add_soft_choice(logits: Tensor, soft: Tensor) -> Tensor:
+    """logits (B, N_c, N) plus log(p + 1e-8), p (B, N) a soft choice: a constant p leaves the softmax as it was."""
+    return logits + (soft + IMPORTANCE_EPS).log().unsqueeze(1)
+
+
 def blend(logits: Tensor, tokens: Tensor, decision: Tensor | None = None) -> Tensor:
     """Softmax the logits (B, N_c, K), masked by an optional D (B, K), and apply them to tokens (B, K, C)."""
     if decision is not None:

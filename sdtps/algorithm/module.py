@@ -5,26 +5,29 @@ logits); `decide()` mixes, ranks, keeps and blends. The pipeline caches the firs
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sdtps.algorithm.aggregation import (
-    DualTokenAggregation,
-    TokenAggregation,
-    add_importance,
-    aggregated_count,
-    mask_by_decision,
+from sdtps.algorithm.aggregation import DualTokenAggregation, TokenAggregation, aggregated_count
+from sdtps.algorithm.scoring import TokenSparse, at_least_fp32, cosine_attention, min_max_norm
+from sdtps.algorithm.selection import (
+    Selection,
+    gumbel_noise,
+    kept_count,
+    select_given,
+    select_top_k,
+    soft_decision,
+    straight_through,
+    weigh_tokens,
 )
-from sdtps.algorithm.scoring import TokenSparse, at_least_fp32, cosine_attention, fuse, min_max_norm
-from sdtps.algorithm.selection import Selection, gumbel_noise, kept_count, select_given, select_top_k, straight_through
 from sdtps.algorithm.selector import Selector, lacks
+from sdtps.algorithm.steps import aggregation_weights, record, record_soft, score_of
 from sdtps.algorithm.trace import Branch, Evidence, Trace
 from sdtps.support.messages import Message
 from sdtps.types import MODALITIES, Modality, Settings
-from sdtps.variants import DEFAULT_VARIANT, Aggregation, Decision, Score, Variant, get_variant
+from sdtps.variants import DEFAULT_VARIANT, Aggregation, Decision, Variant, get_variant
 
 WITHOUT_WEIGHTS = (DEFAULT_VARIANT, "open-source")  # maps mixed by beta, and the plain sum of cosines
 
@@ -35,7 +38,7 @@ class MultiModalSDTPS(Selector):
     Parameters carry the reference names (`rgb_sparse.score_predictor.0.weight`, `rgb_aggr.weight.3.bias`,
     `rgb_aggr.scale`), and a reference state dict loads with `strict=True`: the number of aggregated rows is taken from
     the weights, and a part that the variant does not use may be absent from them.
-    `sparse_ratio`, `aggr_ratio`, `beta`, `tau`, `noise_clamp` and `detach_attention` may be set at any time.
+    `sparse_ratio`, `aggr_ratio`, `beta`, `tau`, `noise_clamp`, `gumbel` and `detach_attention` may be set at any time.
 
     Args:
         embed_dim: C, channels of a token.
@@ -44,9 +47,11 @@ class MultiModalSDTPS(Selector):
         aggr_ratio: aggregated tokens per kept share.
         beta: weight of the attention maps in the score.
         variant: a name of `sdtps.variants.VARIANTS`.
-        tau: temperature of the straight-through decision (`complete-gumbel` while training).
+        tau: temperature of the decision while training (`complete-gumbel`, `gumbel-soft`, `ste-tokens`).
         noise_clamp: clip Gumbel noise to +- this value (the reference later used 5).
-        detach_attention: cut the cosines from the gradient; None means what the variant did.
+        gumbel: False trains without noise; in `complete-gumbel` also without the straight-through decision.
+        detach_attention: cut the cosines from the gradient: all, those of `self` or of `cross`; None means what the
+            variant did.
         rows: aggregated tokens that the weights can make; what the ratios ask for by default.
         predictor, aggregation: False leaves that part out; patches are then ranked by the attention maps alone.
 
@@ -69,7 +74,8 @@ class MultiModalSDTPS(Selector):
         *,
         tau: float = 1.0,
         noise_clamp: float | None = None,
-        detach_attention: bool | None = None,
+        gumbel: bool = True,
+        detach_attention: bool | Literal["self", "cross"] | None = None,
         rows: int | None = None,
         predictor: bool = True,
         aggregation: bool = True,
@@ -81,6 +87,7 @@ class MultiModalSDTPS(Selector):
         self.variant = get_variant(variant)
         self.tau = tau
         self.noise_clamp = noise_clamp
+        self.gumbel = gumbel
         self.detach_attention = detach_attention
         if rows is None:
             rows = aggregated_count(num_patches, aggr_ratio, sparse_ratio)
@@ -180,11 +187,12 @@ class MultiModalSDTPS(Selector):
         tokens = patches[m]  # (B, N, C)
         detach = variant.detach_attention if self.detach_attention is None else self.detach_attention
         own = tokens.mean(1) if variant.self_from_mean else globals_[m]
-        keys, others = tokens, {str(o): globals_[o] for o in m.others}
-        if detach:
-            keys, own, others = keys.detach(), own.detach(), {o: g.detach() for o, g in others.items()}
-        raw_self, *cosines = cosine_attention(keys, own, *others.values())  # (B, N) each
-        raw_cross = dict(zip(others, cosines, strict=True))
+        raw_self, *cosines = cosine_attention(tokens, own, *(globals_[o] for o in m.others))  # (B, N) each
+        if detach in (True, "self"):
+            raw_self = raw_self.detach()
+        if detach in (True, "cross"):
+            cosines = [c.detach() for c in cosines]
+        raw_cross = dict(zip(map(str, m.others), cosines, strict=True))
         if variant.detach_tokens:
             tokens = tokens.detach()
         return Evidence(
@@ -231,15 +239,33 @@ class MultiModalSDTPS(Selector):
         with torch.autocast(device_type=evidence.patches.device.type, enabled=False):
             sides = []
             for branch in evidence.branches:
-                score = _score(evidence, branch, beta, variant)
+                score = score_of(evidence, branch, beta, variant)
                 selection = select_top_k(evidence.patches, score, k)
-                if variant.decision is Decision.MASK_1E10 and self.training:
-                    draws = torch.rand_like(score) if uniform is None else uniform
-                    noise = gumbel_noise(draws, self.noise_clamp)
-                    decision = straight_through(selection.mask, score, noise, self.tau)
-                    selection = selection._replace(decision=decision)
-                sides.append((score, selection, _aggregation_weights(branch, score, selection, asked, variant)))
-            return _record(evidence, sides, asked, variant)
+                if variant.decision is Decision.SOFT and self.training:
+                    soft = soft_decision(score + self._noise(score, uniform), self.tau)
+                    return record_soft(evidence, score, selection, soft, asked)
+                if self.training:
+                    selection = self._straight_through(evidence, score, selection, variant, uniform)
+                sides.append((score, selection, aggregation_weights(branch, score, selection, asked, variant)))
+            return record(evidence, sides, asked, variant)
+
+    def _noise(self, score: Tensor, uniform: Tensor | None) -> Tensor:
+        """(B, N) Gumbel noise; zeros where it is switched off."""
+        if not self.gumbel:
+            return torch.zeros_like(score)
+        return gumbel_noise(torch.rand_like(score) if uniform is None else uniform, self.noise_clamp)
+
+    def _straight_through(
+        self, evidence: Evidence, score: Tensor, selection: Selection, variant: Variant, uniform: Tensor | None
+    ) -> Selection:
+        """While training: D of the variants that send a gradient through it."""
+        masks = variant.decision is Decision.MASK_1E10 and self.gumbel  # the reference's switch takes D away, too
+        if not masks and variant.decision is not Decision.TOKENS:
+            return selection
+        decision = straight_through(selection.mask, score, self._noise(score, uniform), self.tau)
+        if masks:
+            return selection._replace(decision=decision)
+        return weigh_tokens(selection, evidence.patches, decision)
 
     def choose(self, evidence: Mapping[str, Evidence], settings: Settings) -> dict[str, Trace]:
         """Second half, for all modalities; see `Selector`."""
@@ -266,9 +292,9 @@ class MultiModalSDTPS(Selector):
         selection = select_given(evidence.patches, keep)
         sides = []
         for branch in evidence.branches:
-            score = _score(evidence, branch, settings.beta, variant)
-            sides.append((score, selection, _aggregation_weights(branch, score, selection, asked, variant)))
-        return _record(evidence, sides, asked, variant)
+            score = score_of(evidence, branch, settings.beta, variant)
+            sides.append((score, selection, aggregation_weights(branch, score, selection, asked, variant)))
+        return record(evidence, sides, asked, variant)
 
     def forward(  # type: ignore[override]
         self,
@@ -281,75 +307,10 @@ class MultiModalSDTPS(Selector):
         Args:
             patches: (B, N, C) per modality, keyed `"rgb"`, `"nir"`, `"tir"`.
             globals: (B, C) per modality.
-            uniform: (B, N) draws per modality for the Gumbel noise of `complete-gumbel`; new ones by default.
+            uniform: (B, N) draws per modality for the Gumbel noise; new ones by default.
 
         Returns:
             One trace per modality.
         """
         evidence = self.evidence(patches, globals)
         return {str(m): self.decide(e, None, None if uniform is None else uniform[m]) for m, e in evidence.items()}
-
-
-def _score(evidence: Evidence, branch: Branch, beta: float, variant: Variant) -> Tensor:
-    if variant.score is Score.COSINES:
-        return evidence.raw_self + sum(evidence.raw_cross.values())
-    predictor = torch.zeros_like(evidence.self_norm) if branch.predictor is None else branch.predictor
-    cross1, cross2 = evidence.cross_norm.values()
-    return fuse(predictor, evidence.self_norm, cross1, cross2, beta)
-
-
-def _aggregation_weights(
-    branch: Branch, score: Tensor, selection: Selection, rows: int, variant: Variant
-) -> Tensor | None:
-    """(B, N_c, K) weights, or None where the weights hold no aggregation network."""
-    k = selection.keep.shape[1]
-    if not variant.needs_aggregation:
-        # Every kept patch is its own token.
-        return torch.eye(k, dtype=score.dtype, device=score.device).expand(len(score), k, k)
-    if branch.logits is None:
-        return None
-    columns = selection.keep.unsqueeze(1).expand(-1, min(rows, branch.logits.shape[1]), -1)
-    logits = branch.logits.gather(2, columns)  # (B, N_c, K); a smaller row index reads the first rows
-    if variant.decision is Decision.MASK_1E10:
-        logits = mask_by_decision(logits, selection.decision.gather(1, selection.keep))
-    elif variant.decision is Decision.IMPORTANCE:
-        logits = add_importance(logits, score.gather(1, selection.keep))
-    return logits.softmax(dim=-1)
-
-
-def _record(
-    evidence: Evidence, sides: list[tuple[Tensor, Selection, Tensor | None]], asked: int, variant: Variant
-) -> Trace:
-    score, selection, weights = sides[0]
-    aggregated = selection.selected if weights is None else weights @ selection.selected  # (B, N_c, C)
-    extra, dense_keep, dense_weights = selection.extra, None, None
-    if len(sides) == 2:
-        _, dense, dense_weights = sides[1]
-        assert dense_weights is not None
-        dense_keep = dense.keep
-        aggregated, extra = aggregated + dense_weights @ dense.selected, (extra + dense.extra) / 2
-    tokens = torch.cat([aggregated, extra], dim=1)  # (B, N_c + 1, C)
-    if variant.global_token:
-        tokens = F.normalize(torch.cat([evidence.global_vector.unsqueeze(1), tokens], dim=1), dim=-1)
-    return Trace(
-        self_attention=evidence.self_norm,
-        cross_attention=evidence.cross_norm,
-        raw_self_attention=evidence.raw_self,
-        raw_cross_attention=evidence.raw_cross,
-        predictor=evidence.branches[0].predictor,
-        score=score,
-        order=torch.cat([selection.keep, selection.drop], dim=1),
-        counts=torch.full((len(score),), selection.keep.shape[1]),
-        mask=selection.mask.bool(),
-        decision=selection.decision,
-        selected=selection.selected,
-        extra=extra,
-        extra_weights=selection.extra_weights,
-        aggregation_weights=weights,
-        aggregated=aggregated,
-        tokens=tokens,
-        pooled=tokens.mean(dim=1),
-        rows_asked=asked,
-        dense_keep=dense_keep,
-        dense_aggregation_weights=dense_weights,
-    )

@@ -100,6 +100,16 @@ def straight_through(hard: Tensor, score: Tensor, noise: Tensor, tau: float) -> 
     return hard + (soft - soft.detach())
 
 
+def weigh_tokens(selection: Selection, patches: Tensor, decision: Tensor) -> Selection:
+    """The selection with each kept token multiplied by its D (B, N).
+
+    D is exactly 1 there, so no value changes; backward every score gets (dL/dv_i · v_i) through its own soft weight,
+    with no constant in between. patches (B, N, C).
+    """
+    weighed = gather_tokens(patches * decision.unsqueeze(-1), selection.keep)
+    return selection._replace(decision=decision, selected=weighed)
+
+
 def soft_decision(score: Tensor, tau: float) -> Tensor:
     """softmax(score / tau) over the N patches: the soft decision without noise. (..., N) to (..., N)."""
     return (score / tau).softmax(dim=-1)

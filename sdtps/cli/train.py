@@ -7,11 +7,7 @@ from sdtps.cli.options import Subparsers
 
 def add_command(commands: Subparsers) -> None:
     """Describe the command."""
-    from sdtps.training.trunk import HOW_TO_GET
-
-    parser = commands.add_parser(
-        "train", help="train a recipe", epilog=HOW_TO_GET, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = commands.add_parser("train", help="train a recipe, with a record of it")
     parser.add_argument("--config", default="configs/embedded.yaml", help="a recipe (default: %(default)s)")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint of the same recipe")

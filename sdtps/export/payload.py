@@ -30,12 +30,13 @@ JOINED = ("maps", "ranges", "flat")  # by panel: a part in each half
 MOST_NUMBERS = 64  # of a fusion that travel with every analysis
 
 
-def still(analysis: Analysis, pixels: Mapping[str, Pixels | None]) -> Payload:
+def still(analysis: Analysis, pixels: Mapping[str, Pixels | None], *, photos: bool = True) -> Payload:
     """What no slider changes: photographs and their lines, attention maps, predictor, grid, weights.
 
     Args:
         analysis: the numbers.
         pixels: (H, W, 3) per modality as the model saw them; None for a missing one.
+        photos: False leaves out the pictures, where the page has them already.
     """
     height, width = next(p.shape[:2] for p in pixels.values() if p is not None)
     return {
@@ -43,7 +44,7 @@ def still(analysis: Analysis, pixels: Mapping[str, Pixels | None]) -> Payload:
         "grid": {"rows": analysis.grid.rows, "cols": analysis.grid.cols},
         "size": [height, width],
         "weights": weights_card(analysis.weights),
-        "modalities": {m: _still_modality(analysis, m, pixels[m]) for m in MODALITIES},
+        "modalities": {m: _still_modality(analysis, m, pixels[m] if photos else None) for m in MODALITIES},
     }
 
 

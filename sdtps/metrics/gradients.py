@@ -23,7 +23,7 @@ from sdtps.pipeline import OpenSet
 from sdtps.support.messages import Message
 from sdtps.support.threads import one_thread
 from sdtps.types import MODALITIES, FloatArray, Settings
-from sdtps.variants import get_variant
+from sdtps.variants import Decision, get_variant
 
 IDENTITIES = 171  # of RGBNT201's training set
 HEAD_STD = 0.001  # how the reference initialises its classifier
@@ -43,7 +43,7 @@ class Route:
         key: its name in results.
         variant: the variant.
         tau, clamp: of the straight-through decision, where there is one.
-        gumbel: whether noise and the straight-through decision are on (`complete-gumbel` while training).
+        gumbel: whether noise takes part in training.
     """
 
     key: str
@@ -53,8 +53,8 @@ class Route:
 
     @property
     def gumbel(self) -> bool:
-        """Whether the decision matrix carries a gradient."""
-        return self.variant == "complete-gumbel"
+        """Whether noise takes part, so that two draws give two gradients."""
+        return get_variant(self.variant).decision in (Decision.MASK_1E10, Decision.SOFT, Decision.TOKENS)
 
 
 ROUTES = (
@@ -62,6 +62,8 @@ ROUTES = (
     Route("importance", "importance"),
     Route("gumbel-tau1", "complete-gumbel"),
     Route("gumbel-tau5", "complete-gumbel", tau=5.0, clamp=5.0),
+    Route("gumbel-soft", "gumbel-soft"),
+    Route("ste-tokens", "ste-tokens"),
 )
 
 
@@ -73,7 +75,7 @@ class Flow:
         route: which.
         detached: whether the attention cosines are cut from the gradient.
         lacking: what the weights lack for it, as a sentence; None when it ran, and only then the rest is set.
-        loss: value of the loss; equal for `final` and both `gumbel` routes, whose forward pass is the same.
+        loss: value of the loss; equal for `final`, both `gumbel-tau` and `ste-tokens`, which look the same forward.
         score: modality → (B, N) |dL/ds|, the gradient that reaches each score.
         zeros_kept: share of kept scores whose gradient is exactly 0.
         norms: L2 norm of the gradient, over all modalities: at the `score`s, the `patches`, the `globals`, and the

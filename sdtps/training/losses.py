@@ -25,12 +25,13 @@ EARLY = 8  # the best-scored patches are at most this fraction of all
 
 def identity_loss(predictions: Iterable[Prediction], pid: Tensor, cross_entropy_weight: float) -> Tensor:
     """Label-smoothed cross-entropy plus batch-hard triplet, summed over the heads."""
-    losses = [
-        cross_entropy_weight * F.cross_entropy(p.logits, pid, label_smoothing=LABEL_SMOOTHING)
-        + batch_hard_triplet(p.feature, pid)
-        for p in predictions
-    ]
-    return torch.stack(losses).sum()
+    return torch.stack([head_loss(p, pid, cross_entropy_weight) for p in predictions]).sum()
+
+
+def head_loss(prediction: Prediction, pid: Tensor, cross_entropy_weight: float) -> Tensor:
+    """Label-smoothed cross-entropy plus batch-hard triplet of one head."""
+    entropy = F.cross_entropy(prediction.logits, pid, label_smoothing=LABEL_SMOOTHING)
+    return cross_entropy_weight * entropy + batch_hard_triplet(prediction.feature, pid)
 
 
 def contrast_loss(feature: Tensor, pid: Tensor) -> Tensor:

@@ -1,20 +1,21 @@
 """Where batches come from: cached tokens of a frozen trunk, or pictures of a folder."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
 
 from sdtps.datasets import Record
 from sdtps.images.masks import PERSON, fitted_mask, patch_share
 from sdtps.images.read import prepare
 from sdtps.models.adapters import COLOURS, surroundings
-from sdtps.models.backbone import HieraBackbone, Stem, Tokens
+from sdtps.models.backbone import Backbone, HieraBackbone, Stem, Tokens
 from sdtps.models.reid import ReidModel
 from sdtps.training.tokens import TokenSet
 from sdtps.types import MODALITIES, Grid
@@ -167,6 +168,14 @@ def _at(array: NDArray[np.float16], index: NDArray[np.int64], columns: NDArray[n
     return torch.from_numpy(array[index[:, None], :, columns]).float().permute(2, 0, 1, 3)
 
 
+class Pictures(NamedTuple):
+    """A batch of augmented pictures, before any network."""
+
+    images: Tensor  # (M, B, 3, H, W)
+    person: Tensor | None  # (B, N) shares of the person, where every picture has a mask
+    at: Tensor  # (B,) places in the data
+
+
 class FolderImages:
     """Pictures of a folder, augmented as the reference does: flip, pad and crop, random erasing, per modality.
 
@@ -179,12 +188,28 @@ class FolderImages:
     def __init__(self, records: Sequence[Record], pad: int = 10, erase: float = 0.5) -> None:
         self.records = records
         self.pid = np.unique([r.pid for r in records], return_inverse=True)[1]
+        self.cam = np.array([r.cam for r in records], np.int64)
         self.world: NDArray[np.int64] | None = None
         self._pad, self._erase = pad, erase
 
+    def check_cameras(self, backbone: Backbone) -> None:
+        """Refuse data whose cameras the backbone's embedding does not have: they would be left out in silence."""
+        embedding = getattr(backbone, "cv_embed", None)
+        if embedding is None:
+            return
+        if self.cam.min() < 0 or self.cam.max() >= len(embedding):
+            found = "unknown cameras" if self.cam.min() < 0 else f"cameras 0 to {self.cam.max()}"
+            raise ValueError(
+                f"The model has an embedding for cameras 0 to {len(embedding) - 1}, and the data has {found}; set "
+                "cameras in backbone_options to fit, or to 0."
+            )
+
     def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:
         """See `Source.batch`."""
-        backbone = net.backbone
+        return self.through(net, self.pictures(net.backbone, index, rng), device)
+
+    def pictures(self, backbone: Backbone, index: NDArray[np.int64], rng: np.random.Generator) -> Pictures:
+        """Read and augment; may run in another process."""
         images, person = [], []
         for i in index:
             record = self.records[i]
@@ -195,10 +220,18 @@ class FolderImages:
             stack, share = self._augment(stack, share, rng)
             images.append(stack)
             person.append(None if share is None else torch.from_numpy(patch_share(share, backbone.grid)).float())
-        tokens = backbone(torch.stack(images, dim=1).to(device))
-        known = None if any(p is None for p in person) else torch.stack([p for p in person if p is not None]).to(device)
-        patches = None if known is None else Patches(known, torch.zeros_like(known))
-        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), patches)
+        known = None if any(p is None for p in person) else torch.stack([p for p in person if p is not None])
+        return Pictures(torch.stack(images, dim=1), known, torch.from_numpy(index))
+
+    def through(self, net: ReidModel, pictures: Pictures, device: torch.device) -> Batch:
+        """Pictures through the backbone, with their cameras where it knows some."""
+        camera = None
+        if getattr(net.backbone, "cv_embed", None) is not None:
+            camera = torch.from_numpy(self.cam[pictures.at.numpy()]).to(device)
+        tokens = net.backbone(pictures.images.to(device), camera)
+        person = None if pictures.person is None else pictures.person.to(device)
+        patches = None if person is None else Patches(person, torch.zeros_like(person))
+        return Batch(tokens, torch.from_numpy(self.pid[pictures.at.numpy()]).to(device), patches)
 
     def _augment(
         self, stack: Tensor, mask: NDArray[np.bool_] | None, rng: np.random.Generator
@@ -231,3 +264,57 @@ def _hiera(net: ReidModel) -> HieraBackbone:
     if not isinstance(net.backbone, HieraBackbone):
         raise TypeError("Cached tokens need a Hiera backbone.")
     return net.backbone
+
+
+Order = Iterable[tuple[Sequence[int], NDArray[np.int64]]]  # a seed for the augmentation, and the batch's indices
+
+
+def batches(source: Source, net: ReidModel, order: Order, device: torch.device, workers: int = 0) -> Iterator[Batch]:
+    """The batches in an order; each has random numbers of its own, so that none depends on those before it.
+
+    Args:
+        source: the data.
+        net: its backbone runs here.
+        order: what to read.
+        device: where to.
+        workers: processes that read pictures ahead; the batches are the same with any number.
+    """
+    if not isinstance(source, FolderImages):
+        for seed, index in order:
+            yield source.batch(net, index, np.random.default_rng(seed), device)
+        return
+    reader = _Reader(source, _Shape.of(net.backbone))
+    loader: DataLoader[Pictures] = (
+        DataLoader(  # its own generator: making one must not move the training's random numbers
+            reader,
+            batch_size=None,
+            sampler=order,  # type: ignore[arg-type]
+            num_workers=workers,
+            generator=torch.Generator(),
+        )
+    )
+    for pictures in loader:
+        yield source.through(net, Pictures(*pictures), device)
+
+
+class _Shape(NamedTuple):
+    """What reading needs to know of a backbone, without its weights."""
+
+    input_size: tuple[int, int]
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float]
+    grid: Grid
+
+    @classmethod
+    def of(cls, backbone: Backbone) -> "_Shape":
+        return cls(backbone.input_size, backbone.mean, backbone.std, backbone.grid)
+
+
+@dataclass(frozen=True)
+class _Reader(Dataset[Pictures]):
+    source: FolderImages
+    shape: _Shape
+
+    def __getitem__(self, item: tuple[Sequence[int], NDArray[np.int64]]) -> Pictures:
+        seed, index = item
+        return self.source.pictures(self.shape, index, np.random.default_rng(seed))  # type: ignore[arg-type]

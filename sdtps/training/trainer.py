@@ -1,10 +1,10 @@
-"""Training: identity and foreground on PK batches, with random ratios, averaged weights and resumable checkpoints."""
+"""Training: a recipe's phases on PK batches, with averaged weights, validation, a record and an exact resume."""
 
-import csv
+import json
 import math
-import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm import tqdm
 
@@ -22,29 +21,28 @@ from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.checkpoints.load import save_checkpoint
 from sdtps.datasets import read_rgbnt201
 from sdtps.models.backbone import HieraBackbone
-from sdtps.models.reid import ReidModel, build_model, pick_device
+from sdtps.models.reid import ReidModel, pick_device
+from sdtps.runs.recorder import Recorder
+from sdtps.runs.schema import ABOUT, EPOCHS, FIRST_BAD, MAPS, STEPS
 from sdtps.support.files import whole_file
-from sdtps.training.losses import (
-    contrast_loss,
-    early_loss,
-    focus_loss,
-    foreground_loss,
-    identity_loss,
-    people_target,
-    token_loss,
-)
-from sdtps.training.maps import CosineCalibration, apart_loss, maps_loss, meaning_loss
-from sdtps.training.recipe import RECIPES, LossWeights, Phase, Recipe
+from sdtps.training.initial import new_model
+from sdtps.training.logs import Logs
+from sdtps.training.maps import CosineCalibration
+from sdtps.training.objective import Outcome, outcome_of
+from sdtps.training.optimise import freeze, new_optimiser, parameter_groups, rate_at
+from sdtps.training.recipe import RECIPES, Phase, Recipe, Synthetic
 from sdtps.training.sampling import PkSampler
-from sdtps.training.sources import Batch, CachedTokens, FolderImages, Source
+from sdtps.training.sources import Batch, CachedTokens, FolderImages, Source, batches
 from sdtps.training.synth import edition
 from sdtps.training.tokens import TokenSet, cache_synthetic
-from sdtps.training.trunk import load_trunk
+from sdtps.training.validate import TokenValidation, Validate, folder_validation, scores
 
-Losses = dict[str, Tensor]
-HEADS = ("classifier", "bottleneck")
-# In the log; those after early need masks.
-LOSSES = ("identity", "contrast", "apart", "early", "foreground", "focus", "token", "maps", "meaning")
+RESULT = "model.safetensors"
+PHASE_SEED = 1000  # between the seeds of two phases
+
+
+class DivergedError(RuntimeError):
+    """The loss is no number any more."""
 
 
 def open_source(recipe: Recipe, quiet: bool = False) -> Source:
@@ -52,15 +50,19 @@ def open_source(recipe: Recipe, quiet: bool = False) -> Source:
     if recipe.folder is not None:
         return FolderImages(read_rgbnt201(recipe.folder, recipe.split))
     assert recipe.synthetic is not None
+    return open_tokens(recipe, recipe.synthetic, quiet)
+
+
+def open_tokens(recipe: Recipe, spec: Synthetic, quiet: bool = False) -> CachedTokens:
+    """Generated people as tokens of the recipe's frozen trunk, made where they are not cached."""
     net = new_model(recipe, classes=0)
     backbone = net.backbone
     if not isinstance(backbone, HieraBackbone):
         raise ValueError("Training on cached tokens needs a Hiera backbone.")
     backbone.eval()
-    folder = Path(recipe.synthetic.cache)
+    folder = Path(spec.cache)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    spec = recipe.synthetic
     made = f"{spec.style}{edition(spec.style)}-{spec.ids}x{spec.views}-block{backbone.frozen_blocks}"
     if backbone.colours:
         made += "-colours"
@@ -74,66 +76,6 @@ def open_source(recipe: Recipe, quiet: bool = False) -> Source:
     return CachedTokens(TokenSet.load(paths), blank, spec.patches, dark=spec.dark)
 
 
-def new_model(recipe: Recipe, classes: int) -> ReidModel:
-    """The recipe's model, seeded, with the trunk's weights if it names some."""
-    torch.manual_seed(recipe.seed)
-    net = build_model(replace(recipe.model, num_classes=classes))
-    if recipe.trunk is not None:
-        if not isinstance(net.backbone, HieraBackbone):
-            raise ValueError("A trunk belongs to a Hiera backbone.")
-        # Rounded as it will be stored: heads that learn on it then meet the same features in the shipped file.
-        weights = {name: weight.half().float() for name, weight in load_trunk(recipe.trunk).items()}
-        missing = net.backbone.trunk.load_state_dict(weights, strict=False).missing_keys
-        if missing:
-            raise ValueError(f"The trunk lacks {missing[0]} and {len(missing) - 1} more; convert it again.")
-    return net
-
-
-def start_from(net: ReidModel, path: str | os.PathLike[str]) -> None:
-    """Load another training's weights; classifiers are new, for the people are."""
-    weights = load_file(path)
-    missing, unexpected = net.load_state_dict({k: v.float() for k, v in weights.items()}, strict=False)
-    missing = [name for name in missing if not name.startswith(HEADS)]
-    if missing or unexpected:
-        names = ", ".join([*missing, *unexpected][:3])
-        raise ValueError(f"{os.fspath(path)!r} is of another architecture: {names} and more do not fit.")
-
-
-def _result(recipe: Recipe) -> Path:
-    return Path(recipe.out) / "model.safetensors"
-
-
-def losses_of(net: ReidModel, calibration: CosineCalibration, batch: Batch, weight: LossWeights) -> Losses:
-    """Forward pass and weighted losses of one batch."""
-    encoded = net.reduce(batch.tokens)
-    traces = net.sdtps(encoded.patches, encoded.global_vectors)
-    predictions = net.predictions(encoded, traces).values()
-    compared = [net.test_feature(encoded, traces), *(p.feature for p in predictions)]
-    losses = {"identity": weight.identity * identity_loss(predictions, batch.pid, weight.cross_entropy)}
-    contrast = torch.stack([contrast_loss(feature, batch.pid) for feature in compared]).mean()
-    losses["contrast"] = weight.contrast * contrast
-    losses["apart"] = weight.apart * apart_loss(traces, weight.alike)
-    losses["early"] = weight.early * early_loss(net, encoded, traces) if weight.early else contrast.new_zeros(())
-    if (patches := batch.patches) is not None:
-        losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
-        losses["focus"] = weight.focus * focus_loss(net, encoded, people_target(patches.person, patches.others))
-        losses["token"] = weight.token * token_loss(encoded, batch.pid, patches.person)
-        losses["maps"] = weight.maps * maps_loss(traces, patches, calibration, weight)
-        losses["meaning"] = weight.meaning * meaning_loss(traces, patches)
-    return losses
-
-
-def parameter_groups(net: ReidModel, calibration: nn.Module, phase: Phase) -> list[dict[str, Any]]:
-    """Learning rate by layer: heads at the full rate, the backbone's blocks at a rate that falls with depth below."""
-    own = [p for n, p in net.named_parameters() if not _in_trunk(n) and p.requires_grad]
-    groups = [{"params": [*own, *calibration.parameters()], "lr": phase.lr}]
-    if phase.backbone_lr:
-        blocks = list(_trainable_blocks(net))
-        for depth, block in enumerate(reversed(blocks)):
-            groups.append({"params": list(block.parameters()), "lr": phase.backbone_lr * phase.layer_decay**depth})
-    return groups
-
-
 class Trainer:
     """One run of a recipe: the model, its average, its data, and where it stands.
 
@@ -141,21 +83,49 @@ class Trainer:
         recipe: what to do.
         device: `auto`, or a torch device name.
         quiet: no progress bars.
+        resume: go on from the last checkpoint in `recipe.out`, where there is one.
     """
 
-    def __init__(self, recipe: Recipe, device: str = "auto", quiet: bool = False) -> None:
+    def __init__(self, recipe: Recipe, device: str = "auto", quiet: bool = False, resume: bool = False) -> None:
         self.recipe = recipe
         self.device = pick_device(device)
         self.quiet = quiet
         self.source = open_source(recipe, quiet)
         self.net = new_model(recipe, classes=int(self.source.pid.max()) + 1).to(self.device)
-        if recipe.start is not None:
-            start_from(self.net, recipe.start)
+        if isinstance(self.source, FolderImages):
+            self.source.check_cameras(self.net.backbone)
+        self._set_selection()
         self.calibration = CosineCalibration().to(self.device)
-        self.average = AveragedModel(self.net, multi_avg_fn=get_ema_multi_avg_fn(recipe.ema), use_buffers=True)
+        self.average = (
+            AveragedModel(self.net, multi_avg_fn=get_ema_multi_avg_fn(recipe.ema), use_buffers=True)
+            if recipe.ema
+            else None
+        )
+        self.validation = self._validation()
+        self.epoch_steps = recipe.epoch_steps or max(1, len(self.source.pid) // (recipe.identities * recipe.views))
         self.step = 0
+        self.best = -math.inf
+        self._optimiser_state: dict[str, Any] | None = None
         self.out = Path(recipe.out)
         self.out.mkdir(parents=True, exist_ok=True)
+        if resume:
+            self.load_state()
+
+    def _set_selection(self) -> None:
+        module, how = self.net.sdtps, self.recipe.selection
+        if not isinstance(module, MultiModalSDTPS):
+            raise ValueError(f"The variant {self.recipe.variant} is another selector and cannot be trained here.")
+        module.gumbel, module.tau, module.noise_clamp = how.gumbel, how.tau, how.noise_clamp
+        module.detach_attention = how.detached(self.recipe.variant)
+
+    def _validation(self) -> Validate | None:
+        wanted = self.recipe.validate
+        if wanted is None:
+            return None
+        if self.recipe.synthetic is None:
+            return folder_validation(self.recipe)
+        spec = replace(self.recipe.synthetic, seeds=wanted.seeds, ids=wanted.ids, views=wanted.views)
+        return TokenValidation(open_tokens(self.recipe, spec, self.quiet), self.recipe.trained_settings)
 
     @property
     def _state_file(self) -> Path:
@@ -163,84 +133,181 @@ class Trainer:
 
     @property
     def _parts(self) -> dict[str, nn.Module]:
-        return {"net": self.net, "calibration": self.calibration, "average": self.average}
+        parts: dict[str, nn.Module] = {"net": self.net, "calibration": self.calibration}
+        return parts if self.average is None else {**parts, "average": self.average}
 
-    def save_state(self) -> None:
+    def steps_of(self, phase: Phase) -> int:
+        """How many batches a phase has."""
+        return phase.steps or phase.epochs * self.epoch_steps
+
+    def save_state(self, optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler) -> None:
         """Write a resumable checkpoint; the file appears whole or not at all."""
+        state = {
+            "step": self.step,
+            "best": self.best,
+            "optimiser": optimiser.state_dict(),
+            "scaler": scaler.state_dict(),
+            "random": torch.get_rng_state(),
+            **{k: v.state_dict() for k, v in self._parts.items()},
+        }
+        if self.device.type == "cuda":
+            state["random_cuda"] = torch.cuda.get_rng_state(self.device)
         with whole_file(self._state_file) as partial:
-            torch.save({"step": self.step, **{k: v.state_dict() for k, v in self._parts.items()}}, partial)
+            torch.save(state, partial)
 
     def load_state(self) -> None:
-        """Go on from the last checkpoint, if there is one. Adam's moments start anew."""
+        """Go on from the last checkpoint, if there is one: weights, optimiser, random numbers, place."""
         if self._state_file.exists():
             state = torch.load(self._state_file, map_location=self.device, weights_only=True)
             for name, part in self._parts.items():
                 part.load_state_dict(state[name])
-            self.step = state["step"]
+            self.step, self.best = state["step"], state["best"]
+            self._optimiser_state = state
 
     def run(self) -> Path:
-        """All phases that are still to do; returns the checkpoint of the averaged weights."""
+        """All phases that are still to do; returns the checkpoint of the final weights."""
+        if not self.step:
+            _forget_run(self.out)
+        self._logs = Logs(self.out, self.step, self.recipe.tensorboard)
+        self._recorder = Recorder(
+            self.out,
+            self.net,
+            self.recipe.probe,
+            settings=self.recipe.trained_settings,
+            about=_about(self.recipe),
+            light=self.recipe.record == "light",
+            resume=bool(self.step),
+            step=self.step,
+        )
         first = 0
-        with (self.out / "log.csv").open("a" if self.step else "w", newline="", buffering=1) as stream:
-            log = csv.writer(stream)
-            if not self.step:
-                log.writerow(["step", "seconds", "total", *LOSSES])
+        try:
             for number, phase in enumerate(self.recipe.phases):
-                if self.step < first + phase.steps:
-                    self._run_phase(phase, number, first, log)
-                first += phase.steps
-        final = self.average.module
-        assert isinstance(final, ReidModel)
+                steps = self.steps_of(phase)
+                if self.step < first + steps:
+                    self._run_phase(phase, number, first)
+                first += steps
+        finally:
+            self._logs.close()
+            self._recorder.close()
+        return self.save_model(RESULT)
+
+    def save_model(self, name: str) -> Path:
+        """Write the weights as a whole checkpoint: without heads, with the ratios and the variant of the training."""
+        final = deepcopy(self._judged)
         final.config = replace(final.config, num_classes=0)
         _drop_heads(final)
-        result = _result(self.recipe)
-        save_checkpoint(final, result, seed=str(self.recipe.seed), steps=str(self.step))
-        return result
+        trained = {n: getattr(self.recipe, n) for n in ("sparse_ratio", "aggr_ratio", "beta")}
+        place = {"seed": str(self.recipe.seed), "steps": str(self.step)}
+        save_checkpoint(final, self.out / name, half=True, trained_settings=json.dumps(trained), **place)
+        return self.out / name
 
-    def _run_phase(self, phase: Phase, number: int, first: int, log: Any) -> None:
-        skip = self.step - first
-        _freeze(self.net, phase)
-        groups = parameter_groups(self.net, self.calibration, phase)
-        optimiser = torch.optim.AdamW(groups, weight_decay=self.recipe.weight_decay)
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: _warm_cosine(s + skip, phase))
-        scaler = torch.amp.GradScaler(self.device.type, enabled=self.device.type == "cuda")
-        seed = self.recipe.seed + 1000 * number
+    @property
+    def _judged(self) -> ReidModel:
+        """The weights that are validated and kept: averaged where the recipe averages."""
+        net = self.net if self.average is None else self.average.module
+        assert isinstance(net, ReidModel)
+        return net
+
+    def _order(self, number: int, skip: int, steps: int) -> Iterator[tuple[Sequence[int], NDArray[np.int64]]]:
+        """Seed and indices of each batch that is left of a phase."""
+        seed = self.recipe.seed + PHASE_SEED * number
         sampler = PkSampler(self.source.pid, self.recipe.identities, self.recipe.views, seed, self.source.world)
-        rng = np.random.default_rng([seed, skip])
+        for step, index in zip(range(skip, steps), islice(sampler, skip, None), strict=False):
+            yield (seed, step), index
+
+    def _run_phase(self, phase: Phase, number: int, first: int) -> None:
+        skip, steps = self.step - first, self.steps_of(phase)
+        freeze(self.net, phase)
+        groups = parameter_groups(self.net, self.calibration, phase, self.recipe.optimiser.bias_lr)
+        optimiser = new_optimiser(self.recipe, groups)
+        peaks = [group["lr"] for group in optimiser.param_groups]
+        scaler = torch.amp.GradScaler(self.device.type, enabled=self.device.type == "cuda")
+        self._take_up(optimiser, scaler, in_phase=skip > 0)
         started = time.monotonic()
-        bar = tqdm(islice(sampler, skip, phase.steps), total=phase.steps - skip, desc="train", disable=self.quiet)
-        for index in bar:
-            losses = self._losses(index, rng, phase.loss or self.recipe.loss)
-            total = torch.stack(list(losses.values())).sum()
+        data = batches(self.source, self.net, self._order(number, skip, steps), self.device, self.recipe.workers)
+        # The backbone runs while a batch is made, so ratios and training mode are set before each.
+        bar = tqdm(range(skip, steps), desc="train", disable=self.quiet)
+        for place in bar:
+            share = rate_at(place, steps, phase, self.epoch_steps)
+            for group, peak in zip(optimiser.param_groups, peaks, strict=True):
+                group["lr"] = peak * share
+            self._prepare(number, place)
+            outcome = self._forward(data, phase)
             optimiser.zero_grad(set_to_none=True)
-            scaler.scale(total).backward()
+            scaler.scale(outcome.total).backward()
             scaler.unscale_(optimiser)
-            nn.utils.clip_grad_norm_([p for g in groups for p in g["params"]], self.recipe.clip)
+            self._write(outcome, optimiser.param_groups[0]["lr"], time.monotonic() - started)
+            if self.recipe.clip is not None:
+                nn.utils.clip_grad_norm_([p for g in groups for p in g["params"]], self.recipe.clip)
             scaler.step(optimiser)
             scaler.update()
-            schedule.step()
-            self.average.update_parameters(self.net)
-            values = [f"{v.item():.4f}" for v in losses.values()]
-            log.writerow([self.step, f"{time.monotonic() - started:.1f}", f"{total.item():.4f}", *values])
-            bar.set_postfix(dict(zip(losses, values, strict=True)))
+            if self.average is not None:
+                self.average.update_parameters(self.net)
             self.step += 1
-            if self.step % self.recipe.checkpoint_every == 0 or self.step == first + phase.steps:
-                self.save_state()
+            bar.set_postfix(loss=f"{outcome.total.item():.4f}")
+            if self.step % self.epoch_steps == 0 or (place == steps - 1 and number == len(self.recipe.phases) - 1):
+                self._end_epoch(time.monotonic() - started)
+            if self.step % self.recipe.checkpoint_every == 0 or place == steps - 1:
+                self.save_state(optimiser, scaler)
 
-    def _losses(self, index: NDArray[np.int64], rng: np.random.Generator, weight: LossWeights) -> Losses:
+    def _take_up(self, optimiser: torch.optim.Optimizer, scaler: torch.amp.GradScaler, in_phase: bool) -> None:
+        """Go on with the optimiser's moments and the random numbers of a checkpoint; a new phase has new moments."""
+        state, self._optimiser_state = self._optimiser_state, None
+        if state is None:
+            return
+        if in_phase:
+            optimiser.load_state_dict(state["optimiser"])
+            scaler.load_state_dict(state["scaler"])
+        torch.set_rng_state(state["random"].cpu())
+        if self.device.type == "cuda" and "random_cuda" in state:
+            torch.cuda.set_rng_state(state["random_cuda"].cpu(), self.device)
+
+    def _prepare(self, number: int, place: int) -> None:
+        """Training mode, and the ratios and beta of this step: as they are, or drawn anew from their ranges."""
         self.net.train()
-        sdtps, recipe = self.net.sdtps, self.recipe
-        assert isinstance(sdtps, MultiModalSDTPS), "training knows the ratios and beta of SDTPS only"
-        # Ratios and beta are drawn anew in every step, so that every slider position is in distribution.
-        sdtps.sparse_ratio = float(rng.uniform(*recipe.sparse_ratio))
-        sdtps.aggr_ratio = float(rng.uniform(*recipe.aggr_ratio))
-        sdtps.beta = float(rng.uniform(*recipe.beta))
+        rng = np.random.default_rng([self.recipe.seed + PHASE_SEED * number, place, 1])
+        module = self.net.sdtps
+        assert isinstance(module, MultiModalSDTPS)
+        for name in ("sparse_ratio", "aggr_ratio", "beta"):
+            value = getattr(self.recipe, name)
+            setattr(module, name, float(rng.uniform(*value)) if isinstance(value, tuple) else value)
+
+    def _forward(self, data: Iterator[Batch], phase: Phase) -> Outcome:
+        heads = dict(self.recipe.heads)
+        if self.step // self.epoch_steps < self.recipe.selection.warm_up_epochs:
+            heads["sdtps"] = 0.0
         with torch.autocast(self.device.type, dtype=torch.float16, enabled=self.device.type == "cuda"):
-            return losses_of(self.net, self.calibration, self.source.batch(self.net, index, rng, self.device), weight)
+            return outcome_of(self.net, self.calibration, next(data), phase.loss or self.recipe.loss, heads)
+
+    def _write(self, outcome: Outcome, rate: float, seconds: float) -> None:
+        total = outcome.total.detach()
+        by_head = {f"loss_{h}": v for h, v in outcome.heads.items()} | {
+            f"acc_{h}": v for h, v in outcome.accuracy.items()
+        }
+        self._recorder.step(loss=total, scale=1.0, **by_head, lr=rate)
+        scalars = {k: v.detach() for k, v in {"total": total, **outcome.losses, **by_head}.items()}
+        self._logs.step(self.step, seconds, {k: float(v) for k, v in scalars.items()} | {"lr": rate})
+        if not bool(torch.isfinite(total)):
+            raise DivergedError(
+                f"The loss is {float(total)} at step {self.step}; {FIRST_BAD} in {str(self.out)!r} says more. "
+                "Try a smaller learning rate, clip the gradient, or train without Gumbel noise."
+            )
+
+    def _end_epoch(self, seconds: float) -> None:
+        epoch = (self.step - 1) // self.epoch_steps
+        found: dict[str, float] = {}
+        every = self.recipe.validate.every if self.recipe.validate else 0
+        if self.validation is not None and (epoch + 1) % every == 0:
+            found = scores(self.validation(self._judged))
+            if found["mAP"] > self.best:
+                self.best = found["mAP"]
+                self.save_model("best.safetensors")
+        self._recorder.epoch(epoch, **found)
+        self._logs.epoch(self.step - 1, seconds, found)
 
 
 def train(recipe: Recipe, device: str = "auto", resume: bool = False, quiet: bool = False) -> Path:
-    """Run a recipe; returns the checkpoint of the averaged weights.
+    """Run a recipe; returns the checkpoint of the final weights, averaged where the recipe averages.
 
     Args:
         recipe: what to do.
@@ -248,46 +315,34 @@ def train(recipe: Recipe, device: str = "auto", resume: bool = False, quiet: boo
         resume: go on from the last checkpoint in `recipe.out`.
         quiet: no progress bars.
     """
-    if recipe.start is not None and recipe.start.endswith(RECIPES):
-        first = Recipe.read(recipe.start)
-        if not _result(first).exists():
+    if recipe.initial is not None and recipe.initial.endswith(RECIPES):
+        first = Recipe.read(recipe.initial)
+        result = Path(first.out) / RESULT
+        if not result.exists():
             train(first, device, resume, quiet)
-        recipe = replace(recipe, start=str(_result(first)))
-    trainer = Trainer(recipe, device, quiet)
-    if resume:
-        trainer.load_state()
-    return trainer.run()
+        recipe = replace(recipe, initial=str(result))
+    return Trainer(recipe, device, quiet, resume).run()
 
 
-def _warm_cosine(step: int, phase: Phase) -> float:
-    warm = max(1, round(phase.warm_up * phase.steps))
-    if step < warm:
-        return (step + 1) / warm
-    return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, phase.steps - warm)))
+def _about(recipe: Recipe) -> dict[str, Any]:
+    """What was set, for the record: everything but where files lie."""
+    values = recipe.as_dict()
+    for name in ("out", "folder", "probe", "record", "checkpoint_every", "workers", "tensorboard"):
+        values.pop(name)
+    if values["synthetic"]:
+        values["synthetic"].pop("cache")
+    return values
 
 
-def _in_trunk(name: str) -> bool:
-    return name.startswith(("backbone.trunk.", "backbone.vit."))
-
-
-def _trainable_blocks(net: ReidModel) -> Iterator[nn.Module]:
-    backbone = net.backbone
-    if isinstance(backbone, HieraBackbone):
-        yield from islice(backbone.trunk.blocks, backbone.frozen_blocks, None)
-    else:
-        yield from backbone.vit.blocks  # type: ignore[union-attr, misc]
-
-
-def _freeze(net: ReidModel, phase: Phase) -> None:
-    for name, parameter in net.named_parameters():
-        if _in_trunk(name):
-            parameter.requires_grad_(False)
-    if phase.backbone_lr:
-        for block in _trainable_blocks(net):
-            block.requires_grad_(True)
+def _forget_run(folder: Path) -> None:
+    """Remove what an earlier run of the same name recorded; it would be mixed up with the new one."""
+    for name in (ABOUT, STEPS, EPOCHS, FIRST_BAD):
+        (folder / name).unlink(missing_ok=True)
+    for file in (folder / MAPS).glob("*.npz"):
+        file.unlink()
 
 
 def _drop_heads(net: ReidModel) -> None:
     """Classifiers over training identities say nothing about anyone else; the shipped model goes without."""
-    for name in [n for n, _ in net.named_children() if n.startswith(HEADS)]:
+    for name in [n for n, _ in net.named_children() if n.startswith(("classifier", "bottleneck"))]:
         delattr(net, name)

@@ -122,3 +122,19 @@ def test_gradients_are_finite(variant):
     module, tokens, vectors, *_ = run(variant)
     for tensor in [*tokens.values(), *vectors.values(), *module.parameters()]:
         assert tensor.grad is None or torch.isfinite(tensor.grad).all()
+
+
+def test_cosines_are_cut_one_kind_at_a_time():
+    """Without gradient through self, own globals learn from the other modalities' cross maps alone, and the reverse."""
+    sizes = {cut: size(run("final", detach=cut)[2].values()) for cut in (False, "self", "cross", True)}
+    assert sizes[True] == 0.0
+    assert sizes["self"] > 0.0
+    assert sizes["cross"] > 0.0
+    assert len({round(v, 12) for v in sizes.values()}) == 4
+
+
+def test_without_noise_complete_gumbel_is_final():
+    torch.manual_seed(0)
+    module = MultiModalSDTPS(32, 64, variant="complete-gumbel", gumbel=False).train()
+    trace = module(*random_tokens(1, 64, 32, dtype=torch.float32))["rgb"]
+    assert not trace.decision.requires_grad

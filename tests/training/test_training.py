@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 import sdtps
 from sdtps.datasets import read_rgbnt201
@@ -17,7 +17,7 @@ from sdtps.resources import PROJECT
 from sdtps.retrieval.evaluate import evaluate_folder, extract
 from sdtps.training.recipe import LossWeights, Phase, Recipe, Synthetic
 from sdtps.training.synth import write_rgbnt201
-from sdtps.training.trainer import new_model, start_from, train
+from sdtps.training.trainer import train
 
 TINY_HIERA = {"embed_dim": 24, "num_heads": 1, "stages": (1, 1, 2, 1), "global_att_blocks": (3,)}
 
@@ -127,7 +127,7 @@ def test_a_folder_of_pictures_trains_too(tmp_path):
 def test_recipes_survive_plain_values_and_refuse_unknown_names(tmp_path):
     recipe = small_recipe(tmp_path)
     assert Recipe.from_dict(recipe.as_dict()) == recipe
-    with pytest.raises(ValueError, match="A recipe has no epochs"):
+    with pytest.raises(ValueError, match="recipe has no epochs"):
         Recipe.from_dict({**recipe.as_dict(), "epochs": 3})
     with pytest.raises(ValueError, match="either `synthetic` or `folder`"):
         replace(recipe, folder="data")
@@ -136,21 +136,18 @@ def test_recipes_survive_plain_values_and_refuse_unknown_names(tmp_path):
 def test_a_training_goes_on_from_another(trained, tmp_path):
     recipe, checkpoint, _ = trained
     still = replace(
-        recipe, out=str(tmp_path / "a"), start=str(checkpoint), phases=(Phase(1, lr=0.0),), weight_decay=0.0
+        recipe, out=str(tmp_path / "a"), initial=str(checkpoint), phases=(Phase(1, lr=0.0),), weight_decay=0.0
     )
     before, after = load_file(checkpoint), load_file(train(still, device="cpu", quiet=True))
     assert before.keys() == after.keys()
     assert all(torch.allclose(before[k].float(), after[k].float(), atol=1e-3) for k in before)
-    other = replace(recipe.model, backbone_options={**recipe.model.backbone_options, "adapter_dim": 32})
-    with pytest.raises(ValueError, match="of another architecture"):
-        start_from(new_model(replace(recipe, model=other), classes=0), checkpoint)
 
 
 def test_a_training_may_name_the_one_before_it_by_its_recipe(trained, tmp_path):
     recipe, *_ = trained
     first = replace(recipe, out=str(tmp_path / "first"), phases=(Phase(2),))
     (tmp_path / "first.yaml").write_text(yaml.safe_dump(json.loads(json.dumps(first.as_dict()))), encoding="utf-8")
-    second = replace(recipe, out=str(tmp_path / "second"), start=str(tmp_path / "first.yaml"), phases=(Phase(1),))
+    second = replace(recipe, out=str(tmp_path / "second"), initial=str(tmp_path / "first.yaml"), phases=(Phase(1),))
     train(second, device="cpu", quiet=True)
     assert len(read_log(first)) == 2
     assert len(read_log(second)) == 1
@@ -159,21 +156,11 @@ def test_a_training_may_name_the_one_before_it_by_its_recipe(trained, tmp_path):
 @pytest.mark.parametrize("name", ["embedded", "rgbnt201"])
 def test_shipped_recipes_can_be_read(name):
     recipe = Recipe.read(PROJECT / "configs" / f"{name}.yaml")
-    assert sum(phase.steps for phase in recipe.phases) > 1000
+    assert sum(phase.steps + 62 * phase.epochs for phase in recipe.phases) > 1000
 
 
 def test_the_rendered_recipe_goes_on_from_the_embedded_one_and_fits_it():
     recipe = Recipe.read(PROJECT / "configs" / "rendered.yaml")
-    first = Recipe.read(recipe.start)
+    first = Recipe.read(recipe.initial)
     assert recipe.model == first.model
     assert (first.synthetic.style, recipe.synthetic.style) == ("drawn", "rendered")
-
-
-def test_the_trunk_is_trained_on_as_it_will_be_stored(tmp_path):
-    recipe = small_recipe(tmp_path)
-    trunk = new_model(recipe, classes=0).backbone.trunk.state_dict()
-    save_file({name: weight + 1e-5 for name, weight in trunk.items()}, tmp_path / "trunk.safetensors")
-    loaded = new_model(replace(recipe, trunk=str(tmp_path / "trunk.safetensors")), classes=0)
-    result = loaded.backbone.trunk.state_dict()
-    assert all(torch.equal(result[name], (weight + 1e-5).half().float()) for name, weight in trunk.items())
-    assert not all(torch.equal(result[name], weight + 1e-5) for name, weight in trunk.items())

@@ -60,7 +60,19 @@ def _own(file: StateFile) -> Plan:
         _check(config)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise _unusable(file.name) from None
-    return Plan("own", config, dict(file.tensors))
+    return Plan("own", config, dict(file.tensors), settings=_trained_at(file.metadata))
+
+
+def _trained_at(metadata: Mapping[str, str]) -> dict[str, float]:
+    """Ratios and beta of the training where each was one number; of a range that was drawn from, none is the one."""
+    try:
+        told = json.loads(metadata.get("trained_settings", "{}"))
+        names = [k for k in ("sparse_ratio", "aggr_ratio", "beta") if isinstance(told[k], int | float)]
+        known: dict[str, Any] = {k: float(told[k]) for k in names}
+        Settings(**known)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        return {}
+    return known
 
 
 def _unusable(name: str) -> CheckpointError:

@@ -4,6 +4,7 @@ A browser holds only keys. Pictures and open sets live in caches bounded in byte
 says so and the page sends the file again.
 """
 
+import hashlib
 import logging
 import secrets
 import threading
@@ -19,6 +20,7 @@ from sdtps.images.masks import people_share
 from sdtps.images.read import MAX_BYTES, Fit, Picture, Prepared, Triplet, read_picture, read_triplet, read_wide
 from sdtps.models.reid import LoadedModel
 from sdtps.pipeline import OpenSet, cached_bytes
+from sdtps.runs.replay import FAMILY, no_weights
 from sdtps.support.byte_lru import ByteLru
 from sdtps.support.messages import as_note
 from sdtps.types import MODALITIES, Analysis, FloatArray, Payload, Settings
@@ -36,6 +38,7 @@ from sdtps.web.session.requests import (
     Refusal,
     malformed,
 )
+from sdtps.web.session.run_registry import RunRegistry
 from sdtps.web.session.tasks import answer_task, bundles, exports, weights
 from sdtps.web.session.tasks.browse import dataset_cards
 
@@ -57,6 +60,7 @@ class HeldSet:
         prepared, camera, notes: see `OpenSet`.
         located: the record it is, when it comes from a data folder.
         person: (N,) share of each patch that people cover, where a mask is known.
+        recorded: an epoch of a run, which brings its own model; `weights` and `prepared` are then not looked at.
     """
 
     models: ModelRegistry
@@ -67,10 +71,13 @@ class HeldSet:
     notes: tuple[str, ...]
     located: Located | None = None
     person: FloatArray | None = None
+    recorded: OpenSet | None = None
 
     @property
     def model(self) -> LoadedModel:
         """Its weights; refused when another file took their place since."""
+        if self.recorded is not None:
+            return self.recorded.model
         model = self.models.model(self.weights)
         if model.identity != self.identity:
             raise Refusal("weights.replaced", "The file of these weights was replaced; reload the page to open it.")
@@ -78,6 +85,8 @@ class HeldSet:
 
     def open(self) -> OpenSet:
         """The set in front of its model."""
+        if self.recorded is not None:
+            return self.recorded
         return OpenSet(self.model, self.prepared, self.camera, self.notes)
 
     @property
@@ -93,6 +102,7 @@ class PageBackend:
         models: the weights to choose from; the first is the default.
         examples: the shipped image sets by name.
         data: the data folders.
+        runs: the recorded trainings; the shipped lab by default.
         picture_bytes: budget for uploads that are waiting to be analysed.
         prepared_bytes: budget for open sets.
     """
@@ -103,12 +113,14 @@ class PageBackend:
         examples: Mapping[str, Example],
         data: DataRegistry | None = None,
         *,
+        runs: RunRegistry | None = None,
         picture_bytes: int = PICTURE_BYTES,
         prepared_bytes: int = PREPARED_BYTES,
     ) -> None:
         self.models = models if isinstance(models, ModelRegistry) else ModelRegistry(models)
         self.examples = dict(examples)
         self.data = data or DataRegistry()
+        self.runs = runs or RunRegistry()
         self.jobs: Jobs = Jobs()
         self._pictures: ByteLru[Picture] = ByteLru(picture_bytes, lambda p: p.pixels.nbytes)
         self._decoding = threading.BoundedSemaphore(DECODERS)
@@ -173,6 +185,13 @@ class PageBackend:
         opened = self.held(request.key).open()
         return opened, request.settings_over(opened.model.settings)
 
+    def opened_whole(self, request: OpenRequest) -> tuple[OpenSet, Settings]:
+        """The same for what needs the network; a recorded epoch has none and is refused."""
+        opened, settings = self.opened(request)
+        if opened.model.weights.family == FAMILY:
+            raise no_weights()
+        return opened, settings
+
     def analysed(self, request: OpenRequest) -> Analysis:
         """The numbers that a request asks about."""
         opened, settings = self.opened(request)
@@ -193,6 +212,14 @@ class PageBackend:
             person,
         )
         self._held.put(key, held)
+        return key
+
+    def hold_recorded(self, opened: OpenSet) -> str:
+        """Keep a recorded epoch for slider moves; the same epoch has the same key."""
+        key = hashlib.sha256("\n".join(opened.encode().key or ()).encode()).hexdigest()[:24]
+        if self._held.get(key) is None:
+            held = HeldSet(self.models, None, opened.model.identity, opened.prepared, None, (), recorded=opened)
+            self._held.put(key, held)
         return key
 
     def read(self, contents: Mapping[str, bytes | None], fit: Fit) -> Triplet:

@@ -121,7 +121,7 @@ def test_variants_that_lack_weights_say_so(bench, shown):
 
 def test_gradients_of_triplet_and_seeded_batch(bench, shown):
     result = finished(bench, bench.ask({"task": "why.gradients", **shown}))["result"]
-    assert len(result["triplet"]["flows"]) == len(result["reference"]["flows"]) == 8
+    assert len(result["triplet"]["flows"]) == len(result["reference"]["flows"]) == 12
     assert len(result["triplet"]["flows"][0]["score"]["rgb"]) == 128
     assert result["triplet"]["noise"]["changed"] == 0
 

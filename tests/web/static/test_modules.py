@@ -153,6 +153,7 @@ def test_no_module_but_texts_names_a_panel() -> None:
         ("core/analysis.js", "weight"),  # what a soft selector has instead of a kept set
         ("grid/readout.js", "weight"),
         *(("side/selector_facts.js", name) for name in ("self", "cross1", "cross2")),  # what a selector mixes
+        *(("views/training.js", name) for name in ("predictor", "aggregation")),  # gradients of these
         *(("views/gradients.js", name) for name in ("score", "predictor", "aggregation")),  # gradients of these
     }
     also_words = {"input", "kept"}  # an element of HTML and a kind of panel

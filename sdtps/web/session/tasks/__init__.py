@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sdtps.types import Payload
 from sdtps.web.session.requests import Name, Request, malformed
-from sdtps.web.session.tasks import browse, exports, ranks, weights, why
+from sdtps.web.session.tasks import browse, exports, ranks, runs, weights, why
 from sdtps.web.session.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ TASKS: dict[str, Task] = {
     **ranks.TASKS,
     **weights.TASKS,
     **why.TASKS,
+    **runs.TASKS,
     **exports.TASKS,
 }
 

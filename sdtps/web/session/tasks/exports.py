@@ -133,7 +133,7 @@ def _bundle(backend: "PageBackend", request: BundleRequest) -> Payload:
 def _supplement(backend: "PageBackend", request: OpenRequest) -> Payload:
     from sdtps.export.supplement import write_supplement
 
-    opened, settings = backend.opened(request)
+    opened, settings = backend.opened_whole(request)
     analysis = opened.analyse(settings)
 
     def work(progress: Progress, _cancelled: Callable[[], bool]) -> Payload:

@@ -60,7 +60,7 @@ def galleries(backend: "PageBackend", request: OpenRequest) -> Payload:
 
 def index(backend: "PageBackend", request: GalleryRequest) -> Payload:
     """Start computing a gallery's features; a job."""
-    opened, settings = backend.opened(request)
+    opened, settings = backend.opened_whole(request)
     model, source = opened.model, _gallery(backend, request)
 
     def work(progress: Progress, _: Callable[[], bool]) -> Payload:
@@ -90,7 +90,7 @@ class Listed:
 def listed(backend: "PageBackend", request: RankRequest) -> Listed:
     """The rank list that a request asks for, by the settings that the gallery's features were made with."""
     held, source = backend.held(request.key), _gallery(backend, request)
-    opened, settings = backend.opened(request)
+    opened, settings = backend.opened_whole(request)
     analysis = opened.analyse(settings)
     found = _features(backend, opened.model, source, settings)
     ranking = search(held, source, found, analysis, min(max(1, request.length), MAX_LENGTH))
@@ -122,7 +122,7 @@ def nearest(backend: "PageBackend", request: RankRequest) -> Payload:
 
 def kept(backend: "PageBackend", request: KeptRequest) -> Payload:
     """Which patches of a result are kept, by the settings of the list."""
-    opened, settings = backend.opened(request)
+    opened, settings = backend.opened_whole(request)
     located = backend.data.find(request.id)
     triplet = backend.data.read(located, Fit.STRETCH)
     result = OpenSet.of(opened.model, triplet, located.record.cam, asked=False)

@@ -131,7 +131,7 @@ def variants(backend: "PageBackend", request: OpenRequest) -> Payload:
 
 def gradients(backend: "PageBackend", request: OpenRequest) -> Payload:
     """Start a job: the gradients of this image set, and those of the seeded batch."""
-    opened, settings = backend.opened(request)
+    opened, settings = backend.opened_whole(request)
 
     def work(progress: Progress, _cancelled: Any) -> Payload:
         progress(0, 2)
@@ -144,7 +144,7 @@ def gradients(backend: "PageBackend", request: OpenRequest) -> Payload:
 
 def faithfulness(backend: "PageBackend", request: OpenRequest) -> Payload:
     """Start a job: the report on this image set."""
-    opened, settings = backend.opened(request)
+    opened, settings = backend.opened_whole(request)
     person = person_of(backend.held(request.key))
 
     def work(progress: Progress, _cancelled: Any) -> Payload:

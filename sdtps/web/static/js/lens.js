@@ -2,6 +2,7 @@
 
 /** @import { Config, Lens, Server, State, View } from './core/types.js' */
 import { makeControls } from './bar/controls.js';
+import { makeEpochBar } from './bar/epochs.js';
 import { makeHeader } from './bar/header.js';
 import { cssGradient, makeColourMaps } from './core/colours.js';
 import { h } from './core/dom.js';
@@ -26,10 +27,11 @@ import { makeGradientsView } from './views/gradients.js';
 import { makeRankView } from './views/rank.js';
 import { makeSelection } from './views/selection.js';
 import { makeTabs } from './views/tabs.js';
+import { makeTrainingView } from './views/training.js';
 import { makeVariantsView } from './views/variants.js';
 
 // The views beside the grid, in the order of their tabs.
-const FURTHER_VIEWS = [makeCompareView, makeVariantsView, makeGradientsView, makeFaithfulnessView, makeRankView];
+const FURTHER_VIEWS = [makeCompareView, makeVariantsView, makeTrainingView, makeGradientsView, makeFaithfulnessView, makeRankView];
 
 // Browsers limit how often the address may change, and a drag changes it sixty times a second.
 const LINK_DELAY = 200;
@@ -46,7 +48,7 @@ function firstState(config, link) {
   const state = /** @type {State} */ ({
     settings: link.settings, display: link.display, models: config.models, weights: link.weights, fit: link.fit,
     leaveOut: new Set(link.leaveOut), example: link.example, record: link.record, recordNames: new Map(), sources: sourcesOf(link),
-    photos: {}, token: null, matrixOpen: false, key: null, analysis: null, busy: false, peeking: false, failures: [],
+    photos: {}, token: null, matrixOpen: false, key: null, analysis: null, recorded: null, busy: false, peeking: false, failures: [],
     pointed: { modality: 'rgb', patch: null, pinned: false },
     language: chooseLanguage(config.texts, [asked, ...(navigator.languages || [navigator.language])]),
   });
@@ -89,16 +91,19 @@ function makeParts(lens) {
   const header = makeHeader(lens, weights.open, exporter ? [exporter.button] : []);
   const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });
-  return { controls, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs };
+  const training = /** @type {any} */ (views.find(({ id }) => id === 'training'));
+  const epochs = training ? makeEpochBar(lens, training) : null;
+  return { controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs };
 }
 
-function makePage({ controls, sources, display, facts, matrix, why, weights, exporter, header, views, tabs }, { store }) {
+function makePage({ controls, epochs, sources, display, facts, matrix, why, weights, exporter, header, views, tabs }, { store }) {
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
   store.subscribe(['busy'], () => { progress.hidden = !store.state.busy; });
   return h('div.lens', {}, header.node, header.banner,
     h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, facts.node, display.node, why.node),
-      h('main.lens-main', {}, tabs.node, controls.node, h('div.lens-panels', {}, progress, ...views.map((view) => view.node)))),
+      h('main.lens-main', {}, tabs.node, controls.node, epochs && epochs.node,
+        h('div.lens-panels', {}, progress, ...views.map((view) => view.node)))),
     matrix.node, weights.node, exporter ? exporter.dialog : null);
 }
 
@@ -111,10 +116,10 @@ function keepFitting(fit, nodes) {
   window.addEventListener('resize', fit);
 }
 
-function makeLinkSaver({ config, store }) {
+function makeLinkSaver({ config, session, store }) {
   if (config.sealed) return () => {}; // a file on disk has no address to share
   const save = afterwards(() => {
-    const href = linkTo(location.href, config, store.state);
+    const href = linkTo(location.href, config, session.linked());
     if (href !== location.href) history.replaceState(history.state, '', href);
   }, LINK_DELAY);
   store.subscribe(IN_LINK, save);

@@ -5,6 +5,7 @@ import { loadPhotos, unpackAnalysis } from './analysis.js';
 import { byModality } from './modalities.js';
 import { makeModels } from './models.js';
 import { makePictures, picturesOf } from './pictures.js';
+import { makeRecorded } from './recorded.js';
 import { latestWins, latestWinsInFlight } from './requester.js';
 
 /**
@@ -16,6 +17,7 @@ export function makeSession(lens) {
   const pictures = makePictures(lens, analyse, complain);
   const models = makeModels(lens, analyse, complain);
   const asking = makeAnalyser(lens, pictures, complain, decide);
+  const recorded = makeRecorded(lens, complain);
 
   const askDecide = latestWinsInFlight(server.decide, (answer, request) => {
     if (request.key !== state.key) return;
@@ -25,7 +27,7 @@ export function makeSession(lens) {
 
   /** @param {Answer} answer */
   function forgotten(answer) {
-    if (answer.expired && answer.expired.length) analyse();
+    if (answer.expired && answer.expired.length) again();
     else complain([{ zone: null, note: /** @type {Note} */ (answer.error) }]);
   }
 
@@ -35,8 +37,15 @@ export function makeSession(lens) {
 
   /** The image set from the start: through the model, with the settings as they are. */
   function analyse() {
+    recorded.leave();
     update({ photos: {} });
     if (Object.values(state.sources).some((source) => source !== null)) asking.start();
+  }
+
+  /** What is shown once more: the recorded epoch, or the image set. */
+  function again() {
+    if (state.recorded) recorded.again();
+    else analyse();
   }
 
   /** @param {Partial<Settings>} values */
@@ -48,7 +57,7 @@ export function makeSession(lens) {
   /** @param {string} variant */
   function chooseVariant(variant) {
     update({ settings: { ...state.settings, variant } });
-    analyse();
+    again();
   }
 
   /** @param {Failure[]} failures */
@@ -70,6 +79,8 @@ export function makeSession(lens) {
     ...pictures,
     ...models,
     showBundle: asking.showBundle,
+    showEpoch: recorded.showEpoch,
+    linked: recorded.linked,
     resetSettings: () => changeSettings(Object.fromEntries(config.sliders.map(({ name }) => [name, config.defaults[name]]))),
     chooseToken: (/** @type {number | null} */ token) => look({ token }),
     openMatrix: (/** @type {boolean} */ matrixOpen) => look({ matrixOpen }),

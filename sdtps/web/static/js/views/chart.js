@@ -75,16 +75,17 @@ export function makeScale(range, [start, end], kind) {
 const kindOf = ({ log, root }) => (log ? 'log' : root ? 'root' : null);
 
 const tickText = (value) => String(Number(value.toPrecision(4)));
+const thinned = (ticks) => ticks.filter((_, i) => i % Math.ceil(ticks.length / 7) === 0);
 const exponentOf = (value) => Math.round(Math.log10(value));
 
 function axes(spec, x, y, box) {
   const even = () => niceTicks(spec.x.range, Math.max(2, (box.right - box.left) / 60));
   const xTicks = spec.x.log ? logTicks(spec.x.range) : spec.x.root ? ROOT_TICKS : even();
-  const yTicks = niceTicks(spec.y.range, Math.max(2, (box.bottom - box.top) / 34));
+  const yTicks = spec.y.log ? thinned(logTicks(spec.y.range)) : niceTicks(spec.y.range, Math.max(2, (box.bottom - box.top) / 34));
   return [
     ...yTicks.map((tick) => svg('g', {},
       svg('line.lens-gridline', { x1: box.left, x2: box.right, y1: y.at(tick), y2: y.at(tick) }),
-      svg('text.lens-tick', { x: box.left - 5, y: y.at(tick) + 3.5, 'text-anchor': 'end' }, tickText(tick)))),
+      svg('text.lens-tick', { x: box.left - 5, y: y.at(tick) + 3.5, 'text-anchor': 'end' }, spec.y.log ? tick.toExponential(0) : tickText(tick)))),
     ...xTicks.map((tick) => svg('g', {},
       svg('line.lens-axis', { x1: x.at(tick), x2: x.at(tick), y1: box.bottom, y2: box.bottom + 4 }),
       svg('text.lens-tick', { x: x.at(tick), y: box.bottom + 15, 'text-anchor': 'middle' }, tickText(tick)))),
@@ -125,7 +126,7 @@ function linePath(xs, ys, x, y) {
  * @property {number} height
  * @property {string} label
  * @property {{ values: number[], range: [number, number], title: string, log?: boolean, root?: boolean }} x
- * @property {{ range: [number, number], title: string, better?: { up: boolean, text: string } }} y
+ * @property {{ range: [number, number], title: string, log?: boolean, better?: { up: boolean, text: string } }} y
  * @property {{ values: (number | null)[], kind: string }[]} series
  * @property {{ low: number[], high: number[], middle?: number[] }} [band]
  * @property {number | null} [now] a vertical mark
@@ -140,7 +141,7 @@ export function lineChart(spec) {
     top: CHART_MARGIN.top, bottom: spec.height - CHART_MARGIN.bottom,
   };
   const x = makeScale(spec.x.range, [box.left, box.right], kindOf(spec.x));
-  const y = makeScale(spec.y.range, [box.bottom, box.top]);
+  const y = makeScale(spec.y.range, [box.bottom, box.top], kindOf(spec.y));
   const xs = spec.x.values;
   const node = svg('svg.lens-chart', {
     viewBox: `0 0 ${spec.width} ${spec.height}`, width: spec.width, height: spec.height, role: 'img', 'aria-label': spec.label,

@@ -12,6 +12,7 @@ import { makeSweep } from './sweep.js';
 
 // An analysis in one line: picture, what is missing, settings, weights.
 function nameOf({ settings, weights, modalities }, from, { config, i18n, store }) {
+  if (from.recorded) return weights.name;
   const example = config.examples.find((e) => e.name === from.example);
   const own = store.state.recordNames.get(from.record) || i18n.t('compare.own');
   const missing = MODALITIES.filter((m) => modalities[m].missing).map((m) => `−${m.toUpperCase()}`);
@@ -62,9 +63,9 @@ export function makeCompareView(lens) {
   );
 
   function pinNow() {
-    const { analysis, key, example, record } = state;
+    const { analysis, key, example, record, recorded } = state;
     if (!analysis || !key) return;
-    pinned = { key, settings: { ...analysis.settings }, analysis, from: { example, record } };
+    pinned = { key, settings: { ...analysis.settings }, analysis, from: { example, record, recorded } };
     answered = null;
     update(analysis);
   }

@@ -18,6 +18,8 @@ export const ROUTES = [
   { key: 'importance', kind: 'importance' },
   { key: 'gumbel-tau1', kind: 'gumbel1' },
   { key: 'gumbel-tau5', kind: 'gumbel5' },
+  { key: 'gumbel-soft', kind: 'plan-a' },
+  { key: 'ste-tokens', kind: 'plan-b' },
 ];
 
 /**

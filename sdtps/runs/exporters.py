@@ -1,0 +1,47 @@
+"""A run for other programs: CSV tables, and TensorBoard event files."""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from sdtps.runs.schema import Run, Values
+from sdtps.runs.tensorboard import EventWriter
+from sdtps.support.files import write_whole
+
+
+def to_csv(run: Run, folder: Path) -> list[Path]:
+    """Write the run's steps and epochs; returns the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for kind, columns in (("steps", run.steps), ("epochs", run.epochs)):
+        if columns:
+            path = folder / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', run.name)}-{kind}.csv"
+            write_whole(path, table_of(columns).encode())
+            written.append(path)
+    return written
+
+
+def table_of(columns: Mapping[str, Values]) -> str:
+    """Columns as CSV; an empty cell where there is no number."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow(["" if math.isnan(v) else f"{v:.9g}" for v in row])
+    return stream.getvalue()
+
+
+def to_tensorboard(run: Run, folder: Path) -> Path:
+    """Write the run as an event file; returns it."""
+    writer = EventWriter(folder)
+    for columns, place in ((run.steps, "step"), (run.epochs, "step" if "step" in run.epochs else "epoch")):
+        names = [n for n in columns if n not in ("step", "epoch", "seconds")]
+        for i, step in enumerate(columns.get(place, ())):
+            there = {n: float(columns[n][i]) for n in names if not math.isnan(columns[n][i])}
+            if there:
+                writer.add(int(step), there)
+    writer.close()
+    return writer.path

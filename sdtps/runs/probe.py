@@ -1,0 +1,206 @@
+"""Image sets that are watched while a model trains: read once, run through it after each epoch, and written down."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Tensor, nn
+
+from sdtps.algorithm.module import MultiModalSDTPS
+from sdtps.algorithm.trace import Evidence
+from sdtps.images.read import Prepared, Triplet, prepare, read_triplet
+from sdtps.runs.schema import PROBES, Watched
+from sdtps.runs.taps import Tap, attribute
+from sdtps.support.errors import InputError, LensError
+from sdtps.types import MODALITIES, Settings
+
+ALIASES = {"rgb": ("rgb", "vis"), "nir": ("nir", "ni"), "tir": ("tir", "ti", "th")}
+DEMO_KEYS = ("RGB", "NI", "TI")
+JPEG_QUALITY = 85
+Source = str | os.PathLike[str] | Triplet | Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One watched image set at the model's size."""
+
+    name: str
+    prepared: Prepared
+
+
+def read_probe(source: Source, size: tuple[int, int]) -> Probe:
+    """An image set: a folder with rgb, nir and tir pictures in it, a `Triplet`, or three pictures."""
+    if isinstance(source, Triplet):
+        return Probe("image set", prepare(source, size))
+    if not isinstance(source, str | os.PathLike):
+        return Probe("image set", prepare(read_triplet(*source), size))
+    folder = Path(source)
+    found: list[Path | None] = []
+    for names in ALIASES.values():
+        fitting = [f for f in sorted(folder.glob("*")) if f.stem.lower().rsplit("_", 1)[-1] in names and f.is_file()]
+        found.append(fitting[0] if fitting else None)
+    if not any(found):
+        text = "{folder!r} holds no pictures named rgb, nir and tir; give a folder with one image set in it."
+        raise InputError("recorder.probe", text, folder=folder.name)
+    rgb, nir, tir = found
+    return Probe(folder.resolve().name, prepare(read_triplet(rgb, nir, tir), size))
+
+
+def write_pictures(probes: Sequence[Probe], folder: Path) -> None:
+    """Keep the watched pictures with the run."""
+    for number, probe in enumerate(probes):
+        place = folder / PROBES / str(number)
+        place.mkdir(parents=True, exist_ok=True)
+        for m in MODALITIES:
+            if (pixels := probe.prepared.pixels[m]) is not None:
+                Image.fromarray(pixels).save(place / f"{m}.jpg", quality=JPEG_QUALITY)
+
+
+def default_forward(model: nn.Module) -> Callable[[Tensor], Any]:
+    """How a model takes (M, B, 3, H, W) pictures: ours as they are, DeMo's as a mapping with a camera label."""
+    if hasattr(model, "backbone") and hasattr(model, "encode"):
+        return model
+
+    def run(images: Tensor) -> Any:
+        camera = torch.zeros(images.shape[1], dtype=torch.long, device=images.device)
+        pictures = dict(zip(DEMO_KEYS, images, strict=True))
+        try:
+            return model(pictures, cam_label=camera, view_label=camera)
+        except TypeError:
+            return model(pictures)
+
+    return run
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Any:
+    """Evaluation mode without gradients; every part goes back to the mode it was in."""
+    modes = {module: module.training for module in model.modules()}
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
+
+
+def watch(
+    model: nn.Module,
+    tap: Tap,
+    run: Callable[[Tensor], Any],
+    images: Tensor,
+    settings: Settings,
+) -> list[dict[str, Watched]]:
+    """What the model's selection makes of B image sets, by modality: one mapping per set.
+
+    The maps are computed by this package from the tokens that reach the module and from the module's weights, so that
+    the reference's module and ours give the same numbers.
+
+    Args:
+        model: in any mode.
+        tap: on its SDTPS module.
+        run: takes the pictures.
+        images: (M, B, 3, H, W).
+        settings: ratios, beta and variant.
+    """
+    tap.tokens = None
+    with evaluating(model):
+        run(images)
+    if tap.tokens is None or [len(t) for t in tap.tokens] != [3, 3]:
+        text = "The SDTPS module was not reached with three sets of patches and three global vectors; give `forward`."
+        raise LensError("recorder.no_tokens", text)
+    patches, vectors = ({str(m): t.float().cpu() for m, t in zip(MODALITIES, part, strict=True)} for part in tap.tokens)
+    module = shadow(tap.module, patches["rgb"].shape[1], settings)
+    with torch.no_grad():
+        evidence = module.evidence(patches, vectors)
+        sets = []
+        for i in range(images.shape[1]):
+            one = {m: e.map(lambda t, i=i: t[i : i + 1]) for m, e in evidence.items()}
+            sets.append({m: _watched(module, e, settings) for m, e in one.items()})
+    return sets
+
+
+def shadow(module: nn.Module, patches: int, settings: Settings) -> MultiModalSDTPS:
+    """Our module with the weights of another that has the same parameter names."""
+    state = {k: v.detach().float().cpu() for k, v in module.state_dict().items()}
+    width = state["rgb_sparse.score_predictor.0.weight"].shape[1]
+    ratios = (settings.sparse_ratio, settings.aggr_ratio, settings.beta)
+    with torch.random.fork_rng(devices=[]):  # a module draws its first weights, and training's draws must stay its own
+        copy = MultiModalSDTPS(width, patches, *ratios, settings.variant)
+    copy.load_state_dict(state, strict=False)
+    return copy.eval()
+
+
+def settings_of(module: nn.Module) -> Settings:
+    """Ratios, beta, tau and variant as the module says them; the defaults for the rest."""
+    bare = Settings()
+    names = ("sparse_ratio", "aggr_ratio", "beta", "tau")
+    values: dict[str, Any] = {name: attribute(module, name, getattr(bare, name)) for name in names}
+    if not isinstance(getattr(module, "tau", None), int | float):
+        values["tau"] = attribute(module, "gumbel_tau", bare.tau)
+    variant = getattr(getattr(module, "variant", None), "name", bare.variant)
+    return Settings(**values, variant=variant)
+
+
+def _watched(module: MultiModalSDTPS, evidence: Evidence, settings: Settings) -> Watched:
+    trace = module.decide(evidence, settings)
+    branch = evidence.branches[0]
+    total = None
+    if trace.aggregation_weights is not None:
+        columns = trace.keep[0]
+        total = np.zeros(trace.score.shape[1], np.float32)
+        total[columns.numpy()] = trace.aggregation_weights[0].sum(0).numpy()
+    return Watched(
+        raw_self=_array(evidence.raw_self),
+        raw_cross=np.stack([_array(c) for c in evidence.raw_cross.values()]),
+        predictor=None if branch.predictor is None else _array(branch.predictor),
+        logits=None if branch.logits is None else _array(branch.logits),
+        aggregation=total,
+        kept=trace.mask[0].numpy(),
+    )
+
+
+def _array(tensor: Tensor) -> NDArray[np.float32]:
+    return np.array(tensor[0].float().numpy())
+
+
+def pack(sets: Sequence[Mapping[str, Watched]], light: bool) -> dict[str, NDArray[Any]]:
+    """The maps of several sets as named arrays, for one .npz file; see `Recorder` on what is light."""
+    kind = np.float16 if light else np.float32
+    packed: dict[str, NDArray[Any]] = {}
+    for i, found in enumerate(sets):
+        for m, w in found.items():
+            packed[f"{i}/{m}/cosines"] = np.concatenate([w.raw_self[None], w.raw_cross]).astype(kind)
+            packed[f"{i}/{m}/kept"] = np.packbits(w.kept)
+            if w.predictor is not None:
+                packed[f"{i}/{m}/predictor"] = w.predictor.astype(kind)
+            if w.aggregation is not None:
+                packed[f"{i}/{m}/aggregation"] = w.aggregation.astype(np.float16)
+            if not light and w.logits is not None:
+                packed[f"{i}/{m}/logits"] = w.logits.astype(np.float16)
+    return packed
+
+
+def unpack(archive: Mapping[str, NDArray[Any]], number: int) -> dict[str, Watched]:
+    """The maps of one set out of a file's arrays."""
+    found = {}
+    for m in MODALITIES:
+        part = {k.rsplit("/", 1)[1]: archive[k] for k in archive if k.startswith(f"{number}/{m}/")}
+        cosines = part["cosines"].astype(np.float32)
+        found[str(m)] = Watched(
+            raw_self=cosines[0],
+            raw_cross=cosines[1:],
+            predictor=part["predictor"].astype(np.float32) if "predictor" in part else None,
+            logits=part["logits"].astype(np.float32) if "logits" in part else None,
+            aggregation=part["aggregation"].astype(np.float32) if "aggregation" in part else None,
+            kept=np.unpackbits(part["kept"])[: cosines.shape[1]].astype(bool),
+        )
+    return found

@@ -1,0 +1,94 @@
+"""One training step's forward pass: the weighted losses, and what each head says."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from sdtps.models.reid import Prediction, ReidModel
+from sdtps.training.losses import (
+    contrast_loss,
+    early_loss,
+    focus_loss,
+    foreground_loss,
+    head_loss,
+    people_target,
+    token_loss,
+)
+from sdtps.training.maps import CosineCalibration, apart_loss, maps_loss, meaning_loss
+from sdtps.training.recipe import LossWeights
+from sdtps.training.sources import Batch
+
+# In the log; those after early need masks.
+LOSSES = ("identity", "contrast", "apart", "early", "foreground", "focus", "token", "maps", "meaning")
+HEADS = ("ori", "sdtps")
+
+
+class Outcome(NamedTuple):
+    """What a step is minimised by, and what it is judged by."""
+
+    losses: dict[str, Tensor]  # weighted
+    heads: dict[str, Tensor]  # identity loss by head, not weighted
+    accuracy: dict[str, Tensor]  # share of right identities by head
+
+    @property
+    def total(self) -> Tensor:
+        """The sum of the losses."""
+        return torch.stack(list(self.losses.values())).sum()
+
+
+def outcome_of(
+    net: ReidModel,
+    calibration: CosineCalibration,
+    batch: Batch,
+    weight: LossWeights,
+    heads: Mapping[str, float] | None = None,
+) -> Outcome:
+    """Forward pass and losses of one batch.
+
+    Args:
+        net: the model.
+        calibration: cosine to logit, for the maps.
+        batch: tokens and identities.
+        weight: of the losses; what has none is not computed.
+        heads: loss weight by head, 1 by default; a head with weight 0 is no part of any loss.
+    """
+    share = dict.fromkeys(HEADS, 1.0) | dict(heads or {})
+    encoded = net.reduce(batch.tokens)
+    traces = net.sdtps(encoded.patches, encoded.global_vectors)
+    found: dict[str, list[Prediction]] = {}
+    for suffix, prediction in net.predictions(encoded, traces).items():
+        found.setdefault("sdtps" if suffix == "_sdtps" else "ori", []).append(prediction)
+    by_head = {
+        name: torch.stack([head_loss(p, batch.pid, weight.cross_entropy) for p in predictions]).sum()
+        for name, predictions in found.items()
+    }
+    counted = [share[name] * loss for name, loss in by_head.items() if share[name]]
+    losses = dict.fromkeys(LOSSES, batch.tokens.patches.new_zeros(()))
+    losses["identity"] = weight.identity * torch.stack(counted).sum()
+    if weight.contrast:
+        compared = [p.feature for name, predictions in found.items() if share[name] for p in predictions]
+        if share["sdtps"]:
+            compared.append(net.test_feature(encoded, traces))
+        losses["contrast"] = weight.contrast * torch.stack([contrast_loss(f, batch.pid) for f in compared]).mean()
+    if weight.apart:
+        losses["apart"] = weight.apart * apart_loss(traces, weight.alike)
+    if weight.early:
+        losses["early"] = weight.early * early_loss(net, encoded, traces)
+    if (patches := batch.patches) is not None:
+        if weight.foreground:
+            losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
+        if weight.focus:
+            losses["focus"] = weight.focus * focus_loss(net, encoded, people_target(patches.person, patches.others))
+        if weight.token:
+            losses["token"] = weight.token * token_loss(encoded, batch.pid, patches.person)
+        if weight.maps:
+            losses["maps"] = weight.maps * maps_loss(traces, patches, calibration, weight)
+        if weight.meaning:
+            losses["meaning"] = weight.meaning * meaning_loss(traces, patches)
+    accuracy = {
+        name: torch.stack([(p.logits.argmax(1) == batch.pid).float().mean() for p in predictions]).mean()
+        for name, predictions in found.items()
+    }
+    return Outcome(losses, by_head, accuracy)

@@ -1,0 +1,75 @@
+"""The recorded runs that a page shows: read when they are first asked for, and again when they have grown."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from sdtps.resources import LAB
+from sdtps.runs.cards import run_cards
+from sdtps.runs.reader import read_runs
+from sdtps.runs.schema import EPOCHS, MAPS, STEPS, Run
+from sdtps.support.errors import LensError
+from sdtps.types import Payload
+from sdtps.web.session.requests import Refusal
+
+SHOWN_SEED = "-s0"  # of the shipped lab: the runs with maps
+
+
+class RunRegistry:
+    """Runs by number.
+
+    Args:
+        paths: recorded folders, logs or event files; the shipped lab where there are none.
+    """
+
+    def __init__(self, paths: Sequence[str | Path] = ()) -> None:
+        self.shipped = not paths
+        self._paths = [Path(p) for p in paths] or sorted(LAB.glob(f"*{SHOWN_SEED}"))
+        self._lock = threading.Lock()
+        self._stamp: tuple[object, ...] | None = None
+        self._runs: list[Run] = []
+        self._cards: Payload = {}
+
+    def check(self) -> None:
+        """Read what was named by the owner, so that a wrong path is said at the start."""
+        if not self.shipped:
+            for path in self._paths:
+                read_runs(path)
+
+    def runs(self) -> list[Run]:
+        """All runs, as they are now: a training that goes on shows its last epoch."""
+        with self._lock:
+            self._refresh()
+            return self._runs
+
+    def cards(self) -> Payload:
+        """What the tab draws."""
+        with self._lock:
+            self._refresh()
+            return self._cards
+
+    def find(self, number: int) -> Run:
+        """The run of that number."""
+        runs = self.runs()
+        if not 0 <= number < len(runs):
+            raise Refusal("runs.unknown", "There is no such run; reload the page.")
+        return runs[number]
+
+    def _refresh(self) -> None:
+        stamp = tuple(_state(p) for p in self._paths)
+        if stamp == self._stamp:
+            return
+        runs: list[Run] = []
+        for path in self._paths:
+            try:
+                runs += read_runs(path)
+            except (LensError, OSError):
+                continue  # it was there at the start; what is left of the others is still shown
+        self._stamp, self._runs = stamp, runs
+        self._cards = run_cards(runs) | {"shipped": self.shipped}
+
+
+def _state(path: Path) -> tuple[object, ...]:
+    """What changes while a run is written."""
+    files = [path] if path.is_file() else [path / STEPS, path / EPOCHS, path / MAPS]
+    return tuple((f.stat().st_mtime_ns, f.stat().st_size) if f.exists() else None for f in files)

@@ -1,0 +1,49 @@
+// Curves of several runs as charts: which curve goes where, on which axis. Nothing is drawn here.
+
+/** @typedef {{ id: number, name: string, curves: { name: string, log: boolean, epochs: number[], values: (number | null)[] }[] }} Run */
+
+// What a chart shows: the first of these curves that a run has.
+const CHARTS = [
+  { key: 'loss', of: () => ['loss'] },
+  { key: 'accuracy', of: () => ['acc_sdtps', 'acc', 'acc_ori'] },
+  { key: 'mAP', of: () => ['mAP'] },
+  { key: 'gradient', of: (route) => [`grad/${route}`], log: true },
+  { key: 'drift', of: () => ['drift'] },
+  { key: 'saturation', of: () => ['saturation'] },
+  { key: 'effective_kept', of: () => ['effective_kept'] },
+  { key: 'effective_aggregated', of: () => ['effective_aggregated'] },
+];
+
+/**
+ * The ends of an axis: whole powers of ten, or a little room around the values.
+ * @param {number[]} values
+ * @param {boolean} [log]
+ * @returns {[number, number]}
+ */
+export function rangeOf(values, log) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  if (log) return [10 ** Math.floor(Math.log10(low)), 10 ** Math.max(Math.ceil(Math.log10(high)), Math.floor(Math.log10(low)) + 1)];
+  const room = (high - low || Math.abs(high) || 1) * 0.05;
+  return [low >= 0 && low < room * 4 ? 0 : low - room, high + room];
+}
+
+/**
+ * @param {Run[]} runs
+ * @param {string} route whose gradient is shown
+ */
+export function chartsOfRuns(runs, route) {
+  return CHARTS.map(({ key, of, log }) => {
+    const names = of(route);
+    const lines = runs.map((run) => ({ run, curve: names.map((name) => run.curves.find((c) => c.name === name)).find(Boolean) }))
+      .filter(({ curve }) => curve);
+    const epochs = [...new Set(lines.flatMap(({ curve }) => /** @type {any} */ (curve).epochs))].sort((a, b) => a - b);
+    const series = lines.map(({ run, curve }) => {
+      const at = new Map(/** @type {any} */ (curve).epochs.map((e, i) => [e, curve?.values[i]]));
+      const there = (e) => { const v = at.get(e) ?? null; return log && !(v > 0) ? null : v; };
+      return { id: run.id, name: run.name, values: /** @type {(number | null)[]} */ (epochs.map(there)) };
+    });
+    const values = /** @type {number[]} */ (series.flatMap((s) => s.values.filter((v) => v !== null)));
+    const xRange = /** @type {[number, number]} */ ([epochs[0], Math.max(epochs[epochs.length - 1], epochs[0] + 1)]);
+    return { key, log: Boolean(log), epochs, series, xRange, range: values.length ? rangeOf(values, log) : null };
+  }).filter(({ range }) => range !== null);
+}
