@@ -92,7 +92,7 @@ def test_a_bundle_holds_every_number(analysis, opened, tmp_path):
 def test_figure_and_page_without_a_server(analysis, opened):
     sheet = grid_figure(analysis, opened.prepared.pixels)
     words = [text.get_text() for text in sheet.figure.texts]
-    assert any(text.startswith("Input") for text in words)
+    assert any(text.startswith("Picture") for text in words)
     assert ("Weight" in words) is analysis["rgb"].soft
     assert len(write_supplement(opened, analysis)) > 10_000
 

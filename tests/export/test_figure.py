@@ -60,7 +60,7 @@ def streams(pdf: bytes) -> bytes:
 
 def test_rows_columns_and_counts_are_printed_once(trained, photos):
     written = texts(grid_figure(trained, photos))
-    for label in ("RGB", "NIR", "TIR", "Input", "Self", "Kept", "Aggregation"):
+    for label in ("RGB", "NIR", "TIR", "Picture", "Self-attention", "Kept", "Aggregation"):
         assert written.count(label) == 1
     assert r"$K/N$ = 64/128" in written
     assert any(trained.weights.name in line and trained.weights.short_hash in line for line in written)

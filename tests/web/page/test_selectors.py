@@ -82,7 +82,7 @@ def test_the_fusion_behind_the_maps_is_shown(open_page: OpenPage) -> None:
     assert sum(values) == pytest.approx(1.0, abs=1e-5)
     use(page, "sdtps-dgaf")
     expect(page.locator("[data-fusion=gates] [data-value]")).to_have_count(3)
-    expect(page.locator("[data-assumed=variant]")).to_contain_text("importance or final?")
+    expect(page.locator("[data-assumed=variant]")).to_contain_text("Default, or scores that weigh aggregation?")
     expect(page.locator("[data-choice=variant]")).to_have_value("importance")
 
 

@@ -70,7 +70,7 @@ def test_a_missing_modality_is_collapsed_and_marked(open_page: OpenPage) -> None
     assert canvas(page, "nir", "score").is_hidden()
     high = canvas(page, "rgb", "score").bounding_box()["height"]
     captions = page.locator(".lens-row[data-modality=rgb] [data-panel=cross1] .lens-caption")
-    assert captions.inner_text() == "← NIR: no picture"
+    assert captions.inner_text() == "to NIR: no picture"
     page.locator("[data-prior=nir]").click()
     expect(canvas(page, "nir", "score")).to_be_visible()
     assert canvas(page, "rgb", "score").bounding_box()["height"] < high, "the other rows made room"

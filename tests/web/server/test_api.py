@@ -128,5 +128,5 @@ def test_mcp_offers_analyse_and_figure_with_descriptions(app: App) -> None:
         tools = {t["name"]: t for t in httpx.get(f"{url}/gradio_api/mcp/schema", timeout=60).json()}
     for name in ("analyse", "figure"):
         tool = next(t for key, t in tools.items() if key.endswith(name))
-        assert "triplet" in tool["description"]
+        assert "image set" in tool["description"]
         assert "near-infrared" in json.dumps(tool["inputSchema"])

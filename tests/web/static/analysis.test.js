@@ -15,7 +15,7 @@ const DISPLAY = { colormap: 'viridis', over: 'lines', opacity: 0.65, smooth: 'sq
 const cell = (name) => ({ modality: 'rgb', panel: PANELS.find((panel) => panel.name === name) });
 const look = (name, analysis, more = {}) => lookOf(cell(name), analysis, { display: DISPLAY, token: null, peeking: false, ...more });
 const i18n = makeTranslator({ en: {
-  missing: 'no picture', flat: 'flat', 'tokens.short': 'Σ {n}', 'token.short': 'token {n}', 'caption.score': 'cut {cut}', 'caption.often': '{draws} at {tau:.3g}',
+  missing: 'no picture', flat: 'flat', 'tokens.short': 'Σ {n}', 'token.short': 'token {n}', 'caption.score': 'cut {cut}', 'caption.cross': 'to {other}', 'caption.often': '{draws} at {tau:.3g}',
   'readout.patch': 'row {row}, column {col}', 'readout.rank': '{modality} {state} {rank}/{n}', 'readout.kept': 'kept', 'readout.dropped': 'dropped',
   'readout.raw': '{modality}: {near}, {first}, norm {norm}',
 } }, { language: 'en' });
@@ -88,7 +88,7 @@ test('a map that compares with a missing picture is hatched, and says so', () =>
   packed.modalities.tir.missing = true;
   const analysis = unpackAnalysis(packed, null);
   assert.equal(look('near', analysis).hatched, true);
-  assert.equal(captionOf(cell('near'), analysis, null, i18n), '← TIR: no picture');
+  assert.equal(captionOf(cell('near'), analysis, null, i18n), 'to TIR: no picture');
   assert.equal(look('score', analysis).hatched, false);
 });
 
@@ -116,7 +116,7 @@ test('one token is shown where a column has tokens', () => {
 test('captions come from the table and the texts', () => {
   const analysis = unpackAnalysis(payload(), null);
   const said = (name, token = null) => captionOf(cell(name), analysis, token, i18n);
-  assert.deepEqual(['input', 'near', 'score', 'blend', 'often', 'kept'].map((name) => said(name)), ['', '← TIR', 'cut 3.00', 'Σ 3', '64 at 1', '']);
+  assert.deepEqual(['input', 'near', 'score', 'blend', 'often', 'kept'].map((name) => said(name)), ['', 'to TIR', 'cut 3.00', 'Σ 3', '64 at 1', '']);
   assert.equal(said('blend', 1), 'token 2');
   analysis.modalities.rgb.cut = null;
   assert.equal(said('score'), '', 'a selector without a cut');

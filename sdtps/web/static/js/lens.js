@@ -14,9 +14,12 @@ import { sourcesOf } from './core/pictures.js';
 import { afterwards } from './core/requester.js';
 import { makeSession } from './core/session.js';
 import { makeStore } from './core/store.js';
+import { makeAbout } from './dialogs/about.js';
 import { makeExport } from './dialogs/export.js';
 import { makeMatrixDialog } from './dialogs/matrix.js';
+import { makeTour } from './dialogs/tour.js';
 import { makeWeightsDialog } from './dialogs/weights.js';
+import { makeFocus } from './focus/focus.js';
 import { makeDisplay } from './side/display.js';
 import { makeSelectorFacts } from './side/selector_facts.js';
 import { makeSources } from './side/sources.js';
@@ -84,19 +87,23 @@ function makeParts(lens) {
   const display = makeDisplay(lens);
   const facts = makeSelectorFacts(lens);
   const matrix = makeMatrixDialog(lens, chooseToken);
-  const selection = makeSelection(lens, { chooseToken, openMatrix: matrix.open });
+  const selection = makeSelection(lens, { chooseToken, openMatrix: matrix.open, openFocus: (what) => focus.open(what) });
   const why = makeWhy(lens, { pin: selection.pin, chooseToken });
   const weights = makeWeightsDialog(lens);
   const exporter = config.sealed ? null : makeExport(lens);
-  const header = makeHeader(lens, weights.open, exporter ? [exporter.button] : []);
+  const page = () => /** @type {HTMLElement} */ (header.node.parentElement);
+  const tour = makeTour(lens, page);
+  const about = makeAbout(lens, { openReport: () => weights.open(), startTour: tour.start });
+  const header = makeHeader(lens, { openAbout: about.open, openUpload: () => weights.open('upload') }, exporter ? [exporter.button] : []);
+  const focus = makeFocus(lens, () => [...page().querySelectorAll('.lens-header, .lens-side, .lens-views, .lens-epochs, .lens-panels')]);
   const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });
   const training = /** @type {any} */ (views.find(({ id }) => id === 'training'));
   const epochs = training ? makeEpochBar(lens, training) : null;
-  return { controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs };
+  return { controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs, about, focus, tour };
 }
 
-function makePage({ controls, epochs, sources, display, facts, matrix, why, weights, exporter, header, views, tabs }, { store }) {
+function makePage({ controls, epochs, sources, display, facts, matrix, why, weights, exporter, header, views, tabs, about, focus, tour }, { store }) {
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
   store.subscribe(['busy'], () => { progress.hidden = !store.state.busy; });
@@ -104,7 +111,7 @@ function makePage({ controls, epochs, sources, display, facts, matrix, why, weig
     h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, facts.node, display.node, why.node),
       h('main.lens-main', {}, tabs.node, controls.node, epochs && epochs.node,
         h('div.lens-panels', {}, progress, ...views.map((view) => view.node)))),
-    matrix.node, weights.node, exporter ? exporter.dialog : null);
+    focus.node, tour.node, matrix.node, weights.node, about.node, exporter ? exporter.dialog : null);
 }
 
 // Texts above the pictures wrap, and a font that comes late changes their lines. The line below them may grow while
@@ -157,6 +164,7 @@ export function mountLens(root, config, server) {
   // After all parts: the texts that came with the numbers take room, too, and the page says what it shows.
   store.subscribe(['photos'], selection.fit);
   store.subscribe(['analysis'], () => { selection.grid.dataset.settings = JSON.stringify(state.analysis?.settings); });
+  const unwelcomed = store.subscribe(['analysis'], () => { unwelcomed(); parts.tour.greet(); });
   colour();
   translate();
   parts.header.refresh();

@@ -33,14 +33,15 @@
  * A way to select, and what it has: panels from left to right, sliders that it reads, knobs of its own.
  * @typedef {object} Variant
  * @property {string} name
- * @property {string} label
+ * @property {string} label of the public history
  * @property {string} summary
+ * @property {string} selector
  * @property {boolean} soft nothing is dropped
  * @property {string[]} panels
  * @property {string[]} reads
  * @property {Knob[]} knobs
  */
-/** @typedef {{ name: string, title: Record<string, string>, thumbnail: string }} Example */
+/** @typedef {{ name: string, title: Record<string, string>, thumbnail: string, generated?: boolean }} Example */
 
 /**
  * Weights to choose from; those that are only listed have no report yet.
