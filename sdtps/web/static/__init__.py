@@ -12,7 +12,17 @@ from sdtps.web.static.modules import join
 
 STATIC = Path(__file__).parent
 LANGUAGES = ("en", "zh")
-STYLES = ("lens.css", "weights.css", "data.css", "why.css", "export.css", "training.css", "flow.css", "focus.css")
+STYLES = (
+    "lens.css",
+    "weights.css",
+    "data.css",
+    "why.css",
+    "export.css",
+    "training.css",
+    "flow.css",
+    "focus.css",
+    "small.css",
+)
 TEXTS = ("texts", "why", "selectors", "training", "flow", "about")  # one file per area and language
 
 

@@ -71,6 +71,13 @@ class FigureRequest(BundleRequest, FileFormat):
     """The figure of an open set."""
 
 
+class SupplementRequest(OpenRequest):
+    """An open set, and what its author says above it."""
+
+    title: Annotated[str, Field(max_length=200)] = ""
+    introduction: Annotated[str, Field(max_length=6000)] = ""
+
+
 class CompareFigureRequest(FigureRequest):
     """The open set as B, and what it is compared with."""
 
@@ -130,14 +137,14 @@ def _bundle(backend: "PageBackend", request: BundleRequest) -> Payload:
     return {"file": file_answer("sdtps-bundle", "zip", content)}
 
 
-def _supplement(backend: "PageBackend", request: OpenRequest) -> Payload:
+def _supplement(backend: "PageBackend", request: SupplementRequest) -> Payload:
     from sdtps.export.supplement import write_supplement
 
     opened, settings = backend.opened_whole(request)
     analysis = opened.analyse(settings)
 
     def work(progress: Progress, _cancelled: Callable[[], bool]) -> Payload:
-        page = write_supplement(opened, analysis, progress)
+        page = write_supplement(opened, analysis, progress, title=request.title, introduction=request.introduction)
         return {"file": file_answer("sdtps-supplement", "html", page.encode())}
 
     return backend.jobs.start(work)
@@ -148,5 +155,5 @@ TASKS = {
     "export.compare": Task(CompareFigureRequest, _compare),
     "export.ranks": Task(RankFigureRequest, _ranks),
     "export.bundle": Task(BundleRequest, _bundle),
-    "export.supplement": Task(OpenRequest, _supplement),
+    "export.supplement": Task(SupplementRequest, _supplement),
 }

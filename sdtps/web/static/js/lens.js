@@ -4,6 +4,7 @@
 import { makeControls } from './bar/controls.js';
 import { makeEpochBar } from './bar/epochs.js';
 import { makeHeader } from './bar/header.js';
+import { makePaper } from './bar/paper.js';
 import { cssGradient, makeColourMaps } from './core/colours.js';
 import { h } from './core/dom.js';
 import { chooseLanguage, makeTranslator } from './core/i18n.js';
@@ -21,6 +22,7 @@ import { makeTour } from './dialogs/tour.js';
 import { makeWeightsDialog } from './dialogs/weights.js';
 import { makeFocus } from './focus/focus.js';
 import { makeDisplay } from './side/display.js';
+import { makeDrawer } from './side/drawer.js';
 import { makeSelectorFacts } from './side/selector_facts.js';
 import { makeSources } from './side/sources.js';
 import { makeWhy } from './side/why.js';
@@ -93,22 +95,25 @@ function makeParts(lens) {
   const exporter = config.sealed ? null : makeExport(lens);
   const page = () => /** @type {HTMLElement} */ (header.node.parentElement);
   const tour = makeTour(lens, page);
+  const drawer = makeDrawer(page);
+  store.subscribe(['example', 'record'], drawer.close); // what was chosen is to be seen
+  const paper = makePaper(lens);
   const about = makeAbout(lens, { openReport: () => weights.open(), startTour: tour.start });
-  const header = makeHeader(lens, { openAbout: about.open, openUpload: () => weights.open('upload') }, exporter ? [exporter.button] : []);
+  const header = makeHeader(lens, { openAbout: about.open, openUpload: () => weights.open('upload') }, [drawer.button, ...(exporter ? [exporter.button] : [])]);
   const focus = makeFocus(lens, () => [...page().querySelectorAll('.lens-header, .lens-side, .lens-views, .lens-epochs, .lens-panels')]);
   const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });
   const training = /** @type {any} */ (views.find(({ id }) => id === 'training'));
   const epochs = training ? makeEpochBar(lens, training) : null;
-  return { controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs, about, focus, tour };
+  return { controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs, about, drawer, focus, paper, tour };
 }
 
-function makePage({ controls, epochs, sources, display, facts, matrix, why, weights, exporter, header, views, tabs, about, focus, tour }, { store }) {
+function makePage({ controls, epochs, sources, display, facts, matrix, why, weights, exporter, header, views, tabs, about, drawer, focus, paper, tour }, { store }) {
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
   store.subscribe(['busy'], () => { progress.hidden = !store.state.busy; });
-  return h('div.lens', {}, header.node, header.banner,
-    h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, facts.node, display.node, why.node),
+  return h('div.lens', {}, header.node, header.banner, paper && paper.node,
+    h('div.lens-body', {}, drawer.scrim, h('aside.lens-side', {}, sources.node, facts.node, display.node, why.node),
       h('main.lens-main', {}, tabs.node, controls.node, epochs && epochs.node,
         h('div.lens-panels', {}, progress, ...views.map((view) => view.node)))),
     focus.node, tour.node, matrix.node, weights.node, about.node, exporter ? exporter.dialog : null);
@@ -168,6 +173,7 @@ export function mountLens(root, config, server) {
   colour();
   translate();
   parts.header.refresh();
+  parts.paper?.tell();
   tabs.retranslate();
   tabs.choose(selection.id);
   if (link.wanted && link.wanted !== state.weights) {

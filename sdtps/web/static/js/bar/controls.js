@@ -79,6 +79,19 @@ function makeSlider(spec, { config: { defaults, steps }, session, store }) {
   return { name: spec.name, own, plain, node, set, meaning, inputs: [range, field, reset] };
 }
 
+// On a small screen the sliders lie in a tray below the pictures, and what they mean opens on demand.
+function trayButton(onToggle) {
+  const button = h('button.lens-tray-more', {
+    type: 'button', 'aria-expanded': false, 'data-t': 'tray.more',
+    onclick: () => {
+      const open = button.getAttribute('aria-expanded') !== 'true';
+      button.setAttribute('aria-expanded', String(open));
+      onToggle(open);
+    },
+  });
+  return button;
+}
+
 /** @param {Lens} lens */
 export function makeControls(lens) {
   const { config, i18n, store, session } = lens;
@@ -87,7 +100,8 @@ export function makeControls(lens) {
   const sliders = [...config.sliders, ...knobs.values()].map((spec) => makeSlider(spec, lens));
   const variantOf = (name) => config.variants.find((variant) => variant.name === name);
   const node = h('section.lens-controls', { 'data-t-aria': 'controls' }, makeVariantChoice(lens).node, ...sliders.map((slider) => slider.node),
-    h('button.lens-reset-all', { type: 'button', 'data-t': 'reset.all', 'data-reset': 'all', onclick: session.resetSettings }));
+    h('button.lens-reset-all', { type: 'button', 'data-t': 'reset.all', 'data-reset': 'all', onclick: session.resetSettings }),
+    trayButton((open) => node.classList.toggle('lens-tray-open', open)));
 
   function set() {
     const given = { ...state.analysis?.settings.knobs, ...state.settings.knobs };

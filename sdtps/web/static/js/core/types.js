@@ -70,6 +70,8 @@
  * @property {{ allowed: boolean, max_bytes: number }} upload_weights
  * @property {{ formats: string[], widths: Record<string, number>, dpi: number }} export
  * @property {boolean} [sealed] there is no server
+ * @property {boolean} [explains] without a server, but with what says why a patch was kept
+ * @property {{ title: string, introduction: string[] }} [paper] what the author of such a page says above it
  * @property {Record<string, number[]>} [steps] the only values that sliders can take
  */
 

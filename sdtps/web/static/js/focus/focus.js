@@ -38,6 +38,17 @@ function makeBar(actions) {
   return { node, title, modalities, view, numbers };
 }
 
+// Arrows walk panels and modalities, but not away from a choice that is made with them.
+function keys(event, { close, walkPanels, walkModalities }) {
+  const choosing = event.target.matches('input[type=radio]');
+  if (event.key === 'Escape') close();
+  else if (!choosing && STEP[event.key]) walkPanels(STEP[event.key]);
+  else if (!choosing && ROW_STEP[event.key]) walkModalities(ROW_STEP[event.key]);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 /**
  * @param {Lens} lens
  * @param {() => HTMLElement[]} behind what cannot be reached while it is open
@@ -50,7 +61,7 @@ export function makeFocus(lens, behind) {
   const told = h('p.lens-focus-told', { role: 'status' });
   const scene = makeScene(lens, body, told);
   const node = h('section.lens-focus', {
-    role: 'dialog', 'aria-labelledby': bar.title.id, tabIndex: -1, hidden: true, onkeydown: keys,
+    role: 'dialog', 'aria-labelledby': bar.title.id, tabIndex: -1, hidden: true, onkeydown: (event) => keys(event, { close, walkPanels, walkModalities }),
   }, bar.node, body, told);
   const at = { panel: config.panels[0], modality: /** @type {Modality} */ ('rgb'), whole: false };
   let before = /** @type {Element | null} */ (null);
@@ -70,14 +81,8 @@ export function makeFocus(lens, behind) {
     go({ panel: walk(shownPanels(), at.panel, by), whole: false });
   }
 
-  function keys(event) {
-    const typing = event.target.matches('input[type=radio]');
-    if (event.key === 'Escape') close();
-    else if (!typing && STEP[event.key]) walkPanels(STEP[event.key]);
-    else if (!typing && ROW_STEP[event.key]) go({ modality: walk(MODALITIES, at.modality, ROW_STEP[event.key]) });
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
+  function walkModalities(by) {
+    go({ modality: walk(MODALITIES, at.modality, by) });
   }
 
   function draw() {

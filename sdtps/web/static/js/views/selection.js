@@ -1,6 +1,7 @@
 // The first view: the grid of panels with the numbers of the patch in hand.
 
 /** @import { Lens, Modality, View } from '../core/types.js' */
+/** @import { Wanted } from '../grid/grid.js' */
 import { h, zoomOf } from '../core/dom.js';
 import { currentModel } from '../core/models.js';
 import { paintCell } from '../grid/cells.js';
@@ -12,7 +13,7 @@ import { makeTokenChooser } from '../grid/tokens.js';
 
 /**
  * @param {Lens} lens
- * @param {{ chooseToken: (token: number | null) => void, openMatrix: () => void, openFocus: (wanted: import('../grid/grid.js').Wanted) => void }} actions
+ * @param {{ chooseToken: (token: number | null) => void, openMatrix: () => void, openFocus: (wanted: Wanted) => void }} actions
  */
 export function makeSelection({ config, i18n, store, tables }, { chooseToken, openMatrix, openFocus }) {
   const { state } = store;
@@ -60,7 +61,9 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
     fitted = `${shape.rows}x${shape.cols}`;
     empty.hidden = state.analysis !== null || state.example !== null || state.record !== null;
     const zoom = zoomOf(node); // large screens are magnified, and the window's size is not
-    const top = (area.getBoundingClientRect().top + window.scrollY) / zoom;
+    // An author's introduction scrolls away; the pictures are as large as without it.
+    const above = config.paper ? /** @type {Element} */ (node.closest('.lens-body')).getBoundingClientRect().top : -window.scrollY;
+    const top = (area.getBoundingClientRect().top - above) / zoom;
     const height = window.innerHeight / zoom - top - readout.node.offsetHeight - CELL_GAP;
     if (fitGrid(grid, { width: node.clientWidth, height, zoom }, shape)) update();
   }
