@@ -210,7 +210,7 @@ def test_comparison_counts_what_entered_and_left(trained, tiny_model, photos):
     written = texts(compare_figure(trained, other, photos))
     for m in ("rgb", "nir", "tir"):
         a, b = set(trained[m].keep.tolist()), set(other[m].keep.tolist())
-        assert f"+{len(b - a)} −{len(a - b)}, J = {len(a & b) / len(a | b):.2f}" in written
+        assert f"+{len(b - a)} −{len(a - b)}, Jaccard {len(a & b) / len(a | b):.2f}" in written
     assert "ρ=0.5, β=0.25" in written
     assert "ρ=0.25, β=0.4" in written
 

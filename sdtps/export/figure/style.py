@@ -189,7 +189,7 @@ def about_line(report: WeightsReport, options: FigureOptions) -> str:
     """What the weights are by their own account, and what maps do not tell."""
     words = options.words()
     own = report.about.get(options.drawn_language) or report.about.get("en") or {}
-    known = own.get("line") or words["banner.random" if not report.trained else "about.silent"]
+    known = own.get("line", words["about.silent"]) if report.trained else words["banner.random"]
     return f"{known.rstrip('.')} · {words['about.maps']}"
 
 

@@ -176,7 +176,7 @@ def test_a_and_b_are_saved_as_one_figure(open_page: OpenPage, tmp_path: Path) ->
     waiting.value.save_as(path)
     assert path.name == "sdtps-comparison.svg"
     jaccard = page.locator("[data-facts=rgb] [data-fact=jaccard]").inner_text()
-    assert f"J = {float(jaccard):.2f}" in path.read_text(encoding="utf-8")
+    assert f"Jaccard {float(jaccard):.2f}" in path.read_text(encoding="utf-8")
 
 
 def test_a_strip_needs_one_triplet(app: App, model) -> None:

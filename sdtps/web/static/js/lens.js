@@ -99,24 +99,29 @@ function makeParts(lens) {
   store.subscribe(['example', 'record'], drawer.close); // what was chosen is to be seen
   const paper = makePaper(lens);
   const about = makeAbout(lens, { openReport: () => weights.open(), startTour: tour.start });
-  const header = makeHeader(lens, { openAbout: about.open, openUpload: () => weights.open('upload') }, [drawer.button, ...(exporter ? [exporter.button] : [])]);
+  const buttons = [drawer.button, ...(exporter ? [exporter.button] : [])];
+  const header = makeHeader(lens, { openAbout: about.open, openUpload: () => weights.open('upload') }, buttons);
   const focus = makeFocus(lens, () => [...page().querySelectorAll('.lens-header, .lens-side, .lens-views, .lens-epochs, .lens-panels')]);
   const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });
   const training = /** @type {any} */ (views.find(({ id }) => id === 'training'));
   const epochs = training ? makeEpochBar(lens, training) : null;
-  return { controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs, about, drawer, focus, paper, tour };
+  return {
+    controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs, about, drawer, focus, paper, tour,
+  };
 }
 
-function makePage({ controls, epochs, sources, display, facts, matrix, why, weights, exporter, header, views, tabs, about, drawer, focus, paper, tour }, { store }) {
+function makePage(parts, { store }) {
+  const { controls, epochs, header, paper, views, tabs } = parts;
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
   store.subscribe(['busy'], () => { progress.hidden = !store.state.busy; });
   return h('div.lens', {}, header.node, header.banner, paper && paper.node,
-    h('div.lens-body', {}, drawer.scrim, h('aside.lens-side', {}, sources.node, facts.node, display.node, why.node),
+    h('div.lens-body', {}, parts.drawer.scrim,
+      h('aside.lens-side', {}, ...['sources', 'facts', 'display', 'why'].map((name) => parts[name].node)),
       h('main.lens-main', {}, tabs.node, controls.node, epochs && epochs.node,
         h('div.lens-panels', {}, progress, ...views.map((view) => view.node)))),
-    focus.node, tour.node, matrix.node, weights.node, about.node, exporter ? exporter.dialog : null);
+    ...['focus', 'tour', 'matrix', 'weights', 'about'].map((name) => parts[name].node), parts.exporter ? parts.exporter.dialog : null);
 }
 
 // Texts above the pictures wrap, and a font that comes late changes their lines. The line below them may grow while

@@ -16,7 +16,7 @@ export function makePaper({ config, i18n, store }) {
 
   function tell() {
     const { weights } = currentModel(store.state);
-    const own = descriptionOf(weights, i18n.language).line || i18n.t(weights.trained ? 'paper.silent' : 'about.random');
+    const own = weights.trained ? descriptionOf(weights, i18n.language).line || i18n.t('paper.silent') : i18n.t('about.random');
     setText(line, i18n.t('paper.line', { name: weights.name, own }));
   }
 

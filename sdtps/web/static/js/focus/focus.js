@@ -38,6 +38,14 @@ function makeBar(actions) {
   return { node, title, modalities, view, numbers };
 }
 
+// A drag paints once per frame, however many answers come.
+function oncePerFrame(draw) {
+  let waiting = 0;
+  return () => {
+    waiting = waiting || requestAnimationFrame(() => { waiting = 0; draw(); });
+  };
+}
+
 // Arrows walk panels and modalities, but not away from a choice that is made with them.
 function keys(event, { close, walkPanels, walkModalities }) {
   const choosing = event.target.matches('input[type=radio]');
@@ -58,14 +66,12 @@ export function makeFocus(lens, behind) {
   const { state } = store;
   const bar = makeBar({ go, step: walkPanels, close });
   const body = h('div.lens-focus-body');
-  const told = h('p.lens-focus-told', { role: 'status' });
+  const told = h('p.lens-focus-told');
   const scene = makeScene(lens, body, told);
-  const node = h('section.lens-focus', {
-    role: 'dialog', 'aria-labelledby': bar.title.id, tabIndex: -1, hidden: true, onkeydown: (event) => keys(event, { close, walkPanels, walkModalities }),
-  }, bar.node, body, told);
+  const later = oncePerFrame(draw);
+  const node = h('section.lens-focus', { role: 'dialog', 'aria-labelledby': bar.title.id, tabIndex: -1, hidden: true }, bar.node, body, told);
   const at = { panel: config.panels[0], modality: /** @type {Modality} */ ('rgb'), whole: false };
   let before = /** @type {Element | null} */ (null);
-  let waiting = 0;
 
   const shownPanels = () => {
     const variant = config.variants.find(({ name }) => name === state.analysis?.settings.variant);
@@ -99,12 +105,6 @@ export function makeFocus(lens, behind) {
     else scene.drawMap(at, now);
   }
 
-  // A drag paints once per frame, however many answers come.
-  function later() {
-    if (node.hidden || waiting) return;
-    waiting = requestAnimationFrame(() => { waiting = 0; draw(); });
-  }
-
   /** @param {Wanted} wanted */
   function open({ panel, modality = state.pointed.modality, whole = false }) {
     if (!state.analysis) return;
@@ -130,7 +130,8 @@ export function makeFocus(lens, behind) {
     if (before instanceof HTMLElement) before.focus();
   }
 
+  node.addEventListener('keydown', (event) => keys(event, { close, walkPanels, walkModalities }));
   new ResizeObserver(later).observe(body);
-  store.subscribe(['analysis', 'display', 'token', 'peeking', 'language'], later);
+  store.subscribe(['analysis', 'display', 'token', 'peeking', 'language'], () => { if (!node.hidden) later(); });
   return { node, open };
 }

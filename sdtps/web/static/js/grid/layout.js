@@ -5,7 +5,7 @@
 export const CELL_GAP = 6;
 export const ROW_GAP = 3;
 const GROUP_GAP = 14; // before the first column of a group, for its arrow; as in the style sheet
-const ROW_LABEL = 22;
+const ROW_LABEL = 24;
 const MIN_CELL = 56;
 const PHONE = 600;
 
