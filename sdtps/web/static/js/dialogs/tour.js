@@ -104,7 +104,8 @@ export function makeTour({ config, i18n, store }, page) {
     if (!remembered().toured && !navigator.webdriver && !config.sealed) start();
   }
 
+  write();
   window.addEventListener('resize', place);
-  store.subscribe(['language'], () => { if (!node.hidden) write(); });
+  store.subscribe(['language'], write);
   return { node, start, greet };
 }
