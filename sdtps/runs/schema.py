@@ -30,6 +30,7 @@ ABOUT, STEPS, EPOCHS, MAPS, PROBES, FIRST_BAD = (
     "probes",
     "first_bad.json",
 )
+LAB_TABLE = "lab.json"  # beside the runs of a lab: its experiments in numbers, and what the notes said of them
 # What a gradient passes on its way back from the loss to the selection and on to the backbone.
 ROUTES = ("scores", "predictor", "patches", "globals", "aggregation", "backbone")
 GRADIENT = "grad/"  # before a route in a step's line

@@ -18,6 +18,7 @@ from sdtps.types import MODALITIES
 
 SCORES = ("loss", "loss_ori", "loss_sdtps", "ori", "sdtps", "acc", "acc_ori", "acc_sdtps", "mAP", "mAP_ori",
           "mAP_sdtps", "mAP_moe", "rank1", "lr")  # fmt: skip
+HEADS = "loss_heads"
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,20 @@ def curves(run: Run) -> list[Series]:
         epochs, values = run.by_epoch(name)
         if len(values):
             found.append(Series(name, epochs, values))
+    epochs, values = head_losses(run)
+    if len(values):
+        found.append(Series(HEADS, epochs, values))
     for route in ROUTES:
         epochs, values = gradient_by_epoch(run, route)
         if len(values):
             found.append(Series(GRADIENT + route, epochs, values, log=True))
     return found + (settling(run).series() if run.watched_epochs and run.probes else [])
+
+
+def head_losses(run: Run) -> tuple[Values, Values]:
+    """Epochs and the losses of both heads added, whether they count or not, so that all runs can be compared."""
+    (epochs, ori), (_, selected) = (run.by_epoch(name) for name in ("loss_ori", "loss_sdtps"))
+    return (epochs, ori + selected) if len(ori) == len(selected) else (np.empty(0), np.empty(0))
 
 
 def gradient_by_epoch(run: Run, route: str) -> tuple[Values, Values]:

@@ -96,6 +96,24 @@ def test_two_epochs_and_two_runs_are_compared(page):
     page.wait_for_selector("[data-compared]")
 
 
+def test_a_link_shows_the_epoch_and_the_sliders_of_its_sender(page, open_page):
+    show(page, 2)
+    page.locator("[data-view=selection]").click()
+    slider(page, "sparse_ratio").fill("0.25")
+    wait_for_settings(page, sparse_ratio=0.25)
+    page.wait_for_function(
+        "() => location.search.includes('run=calm&epoch=2') && location.search.includes('sparse=0.25')"
+    )
+    sent = page.url.partition("?")[2]
+    other = open_page(f"?{sent}")
+    expect(other.locator(".lens-epochs")).to_have_attribute("data-shown", "0/2/0")
+    wait_for_settings(other, sparse_ratio=0.25)
+    assert pictures(other)["rgb/kept"] == pictures(page)["rgb/kept"]
+    gone = open_page("?run=nobody&epoch=2")
+    expect(gone.locator(".lens-failures, [role=alert]").first).to_contain_text("no epoch 2 of a run nobody")
+    expect(canvas(gone, "rgb", "kept")).to_be_visible()
+
+
 def test_a_run_plays_to_its_end(page):
     show(page, 0)
     page.locator("[data-epoch-play]").click()

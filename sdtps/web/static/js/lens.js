@@ -35,7 +35,7 @@ const FURTHER_VIEWS = [makeCompareView, makeVariantsView, makeTrainingView, make
 
 // Browsers limit how often the address may change, and a drag changes it sixty times a second.
 const LINK_DELAY = 200;
-const IN_LINK = ['settings', 'display', 'weights', 'fit', 'leaveOut', 'example', 'record'];
+const IN_LINK = ['settings', 'display', 'weights', 'fit', 'leaveOut', 'example', 'record', 'recorded'];
 
 /**
  * What the link, the reader's memory and the defaults say.
@@ -89,11 +89,12 @@ function makeParts(lens) {
   const weights = makeWeightsDialog(lens);
   const exporter = config.sealed ? null : makeExport(lens);
   const header = makeHeader(lens, weights.open, exporter ? [exporter.button] : []);
-  const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))]);
+  const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens, { seeTraining }))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });
   const training = /** @type {any} */ (views.find(({ id }) => id === 'training'));
+  function seeTraining(names) { training.only(names); tabs.choose(training.id); }
   const epochs = training ? makeEpochBar(lens, training) : null;
-  return { controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs };
+  return { controls, epochs, training, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs };
 }
 
 function makePage({ controls, epochs, sources, display, facts, matrix, why, weights, exporter, header, views, tabs }, { store }) {
@@ -164,6 +165,8 @@ export function mountLens(root, config, server) {
   tabs.choose(selection.id);
   if (link.wanted && link.wanted !== state.weights) {
     session.chooseModel(link.wanted);
+  } else if (link.recorded && parts.training) {
+    parts.training.openLinked(link.recorded);
   } else {
     saveLink();
     session.analyse();

@@ -161,7 +161,7 @@
  * @property {boolean} matrixOpen
  * @property {string | null} key
  * @property {Analysis | null} analysis
- * @property {{ run: number, epoch: number, probe: number } | null} recorded the epoch of a run that is shown, if one is
+ * @property {{ run: number, name: string, epoch: number, probe: number } | null} recorded the epoch of a run that is shown, if one is
  * @property {boolean} busy
  * @property {boolean} peeking the photographs are shown in place of the maps
  * @property {Failure[]} failures

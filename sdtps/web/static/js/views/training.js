@@ -5,14 +5,13 @@ import { h, segmented } from '../core/dom.js';
 import { rangeNumber } from '../core/numbers.js';
 import { latestWins } from '../core/requester.js';
 import { lineChart } from './chart.js';
-import { chartsOfRuns } from './training_curves.js';
+import { chartsOfRuns, runKind } from './training_curves.js';
+import { labTable } from './training_lab.js';
 
 const ROUTES = ['scores', 'predictor', 'patches', 'globals', 'aggregation', 'backbone'];
-const COLOURS = 12; // `.lens-run0` and so on; then they begin again
+const SEED = /-s\d+$/; // at the end of the name of a lab's run
 const CHART = { width: 372, height: 190 };
-
-/** @param {number} id */
-export const runKind = (id) => `run${id % COLOURS}`;
+const MANY = 16; // runs; above that, those without maps begin hidden
 
 function findingNode(finding, i18n, onEpoch) {
   const written = (value) => (typeof value === 'number' ? rangeNumber(value) : value ?? '–');
@@ -29,6 +28,7 @@ export function makeTrainingView(lens) {
   const { state } = store;
   let found = null;
   let route = 'scores';
+  let wanted = null; // runs that were asked for before the list was here
   const hidden = new Set();
   const intro = h('p.lens-intro');
   const legend = h('ul.lens-legend.lens-run-legend', { 'data-t-aria': 'training.runs' });
@@ -36,13 +36,42 @@ export function makeTrainingView(lens) {
   const charts = h('div.lens-run-charts');
   const readout = h('p.lens-sweep-readout', { 'aria-live': 'polite' });
   const findings = h('ul.lens-findings');
+  const lab = h('section.lens-lab', { hidden: true });
   const node = h('div.lens-training', {}, intro, legend,
     h('div.lens-toolbar', {}, h('span', { 'data-t': 'training.route' }), choice.node, readout), charts,
-    h('section', {}, h('h2', { 'data-t': 'training.findings' }), findings));
+    h('section', {}, h('h2', { 'data-t': 'training.findings' }), findings), lab);
 
-  const ask = latestWins(() => server.ask('runs.list', {}), (answer) => { found = answer; draw(); });
+  const ask = latestWins(() => server.ask('runs.list', {}), got);
   const runs = () => (found && found.runs) || [];
   const shown = () => runs().filter((run) => !hidden.has(run.id));
+
+  function got(answer) {
+    const first = !found;
+    found = answer;
+    if (first && wanted) only(wanted);
+    else if (first && runs().length > MANY) for (const { id, epochs } of runs()) if (!epochs.length) hidden.add(id);
+    draw();
+  }
+
+  /** Only the runs of these names, the first seed of a lab's; all where there is none of them. */
+  function only(names) {
+    wanted = names;
+    const chosen = runs().filter(({ name }) => names.includes(name) || names.includes(name.replace(SEED, '')));
+    hidden.clear();
+    if (chosen.length) for (const run of runs()) if (!chosen.includes(run)) hidden.add(run.id);
+    draw();
+  }
+
+  /** What a link names; where there is no such run, that is said, and the model is shown. */
+  async function openLinked({ name, epoch, probe }) {
+    got(await server.ask('runs.list', {}));
+    const run = runs().find((r) => r.name === name);
+    if (run && run.epochs.includes(epoch)) session.showLinkedEpoch({ run: run.id, name, epoch, probe });
+    else {
+      session.complain([{ zone: null, note: { code: null, values: {}, text: i18n.t('training.gone', { name, epoch }) } }]);
+      session.analyse();
+    }
+  }
 
   /** The nearest watched epoch of a run; the one on screen, or the first that has maps. */
   function open(epoch, name) {
@@ -50,7 +79,13 @@ export function makeTrainingView(lens) {
     const run = watched.find((r) => r.name === name) || watched.find((r) => r.id === state.recorded?.run) || watched[0];
     if (!run) { readout.textContent = i18n.t('training.unwatched'); return; }
     const nearest = run.epochs.reduce((best, e) => (Math.abs(e - epoch) < Math.abs(best - epoch) ? e : best));
-    session.showEpoch({ run: run.id, epoch: nearest, probe: state.recorded?.probe ?? 0 });
+    session.showEpoch({ run: run.id, name: run.name, epoch: nearest, probe: state.recorded?.probe ?? 0 });
+  }
+
+  // What a lab's run changes; nothing is known of others.
+  function wordsOf({ name }) {
+    const line = found.lab.find((l) => l.name === name.replace(SEED, ''));
+    return line ? i18n.sentence(line.words) : '';
   }
 
   function legendEntry(run) {
@@ -58,7 +93,7 @@ export function makeTrainingView(lens) {
       type: 'checkbox', checked: !hidden.has(run.id), 'data-run-shown': run.name,
       onchange: () => { if (box.checked) hidden.delete(run.id); else hidden.add(run.id); draw(); },
     });
-    return h('li', {}, h('label', {}, box, h(`i.lens-key-${runKind(run.id)}`), run.name));
+    return h('li', { title: wordsOf(run) }, h('label', {}, box, h(`i.lens-key-${runKind(run.id)}`), run.name));
   }
 
   function chart(spec) {
@@ -89,9 +124,11 @@ export function makeTrainingView(lens) {
     const told = found.findings.filter(({ run }) => run.split(' / ').every((name) => names.has(name)));
     findings.replaceChildren(...(told.length || empty ? told.map((f) => findingNode(f, i18n, () => open(f.epoch, f.run.split(' / ')[0])))
       : [h('li', {}, i18n.t('training.healthy'))]));
+    lab.hidden = !found.lab.length;
+    if (found.lab.length) lab.replaceChildren(...labTable(found.lab, runs(), i18n, only));
     node.dataset.runs = String(runs().length);
   }
 
   store.subscribe(['recorded'], () => { if (!node.hidden) draw(); });
-  return { id: 'training', node, retranslate: draw, update: () => {}, shown: () => ask(null), runs };
+  return { id: 'training', node, retranslate: draw, update: () => {}, shown: () => ask(null), runs, only, openLinked };
 }

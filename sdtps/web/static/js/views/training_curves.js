@@ -2,9 +2,15 @@
 
 /** @typedef {{ id: number, name: string, curves: { name: string, log: boolean, epochs: number[], values: (number | null)[] }[] }} Run */
 
+const COLOURS = 14; // `.lens-run0` and so on; then they begin again
+
+/** @param {number} id */
+export const runKind = (id) => `run${id % COLOURS}`;
+
 // What a chart shows: the first of these curves that a run has.
 const CHARTS = [
   { key: 'loss', of: () => ['loss'] },
+  { key: 'loss_heads', of: () => ['loss_heads'] },
   { key: 'accuracy', of: () => ['acc_sdtps', 'acc', 'acc_ori'] },
   { key: 'mAP', of: () => ['mAP'] },
   { key: 'gradient', of: (route) => [`grad/${route}`], log: true },
