@@ -104,6 +104,7 @@ def weights_card(report: WeightsReport) -> Payload:
     """What a caption says about the weights."""
     return {
         "name": report.name,
+        "family": report.family,
         "hash": report.short_hash,
         "sha256": report.sha256,
         "trained": report.trained,

@@ -6,7 +6,7 @@ from typing import Any
 
 from sdtps.runs.diagnosis import Finding, diagnose, differing_settings, flat
 from sdtps.runs.schema import Run
-from sdtps.runs.series import HEADS, Series, curves
+from sdtps.runs.series import Series, curves
 from sdtps.support.messages import as_note
 
 Card = dict[str, Any]
@@ -15,12 +15,8 @@ DIGITS = 6
 
 def run_cards(runs: Sequence[Run]) -> Card:
     """Everything the tab shows of these runs, and what is wrong with them, alone and beside one another."""
-    cards = [run_card(i, run) for i, run in enumerate(runs)]
-    if all(_every_head_counts(card) for card in cards):
-        for card in cards:  # a second chart of the same numbers
-            card["curves"] = [c for c in card["curves"] if c["name"] != HEADS]
     return {
-        "runs": cards,
+        "runs": [run_card(i, run) for i, run in enumerate(runs)],
         "findings": [finding_card(f) for f in diagnose(runs)],
         "differing": _differing(runs),
     }
@@ -39,13 +35,6 @@ def run_card(number: int, run: Run) -> Card:
         "first_bad": run.first_bad and {k: run.first_bad.get(k) for k in ("step", "epoch", "why")},
         "notes": [as_note(n) for n in run.notes],
     }
-
-
-def _every_head_counts(card: Card) -> bool:
-    """Whether the heads' losses add up to the loss, as far as both are recorded."""
-    values = {c["name"]: c["values"] for c in card["curves"] if c["name"] in ("loss", HEADS)}
-    pairs = zip(values.get("loss", ()), values.get(HEADS, ()), strict=False)
-    return all(a is None or b is None or math.isclose(a, b, rel_tol=1e-4) for a, b in pairs)
 
 
 def curve_card(series: Series) -> Card:

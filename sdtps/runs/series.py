@@ -18,7 +18,6 @@ from sdtps.types import MODALITIES
 
 SCORES = ("loss", "loss_ori", "loss_sdtps", "ori", "sdtps", "acc", "acc_ori", "acc_sdtps", "mAP", "mAP_ori",
           "mAP_sdtps", "mAP_moe", "rank1", "lr")  # fmt: skip
-HEADS = "loss_heads"
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,21 @@ def curves(run: Run) -> list[Series]:
         epochs, values = run.by_epoch(name)
         if len(values):
             found.append(Series(name, epochs, values))
-    epochs, values = head_losses(run)
-    if len(values):
-        found.append(Series(HEADS, epochs, values))
+    for name, (epochs, values) in (("accuracy", accuracy(run)), ("loss_heads", head_losses(run))):
+        if len(values):
+            found.append(Series(name, epochs, values))
     for route in ROUTES:
         epochs, values = gradient_by_epoch(run, route)
         if len(values):
             found.append(Series(GRADIENT + route, epochs, values, log=True))
     return found + (settling(run).series() if run.watched_epochs and run.probes else [])
+
+
+def accuracy(run: Run) -> tuple[Values, Values]:
+    """Epochs and the accuracy of the selection's head, or of `ori` where the selection is not in the loss."""
+    trained = (run.settings.get("heads") or {}).get("sdtps", 1.0)
+    names = ("acc_sdtps", "acc", "acc_ori") if trained else ("acc_ori", "acc")
+    return next((found for name in names if len((found := run.by_epoch(name))[1])), (np.empty(0), np.empty(0)))
 
 
 def head_losses(run: Run) -> tuple[Values, Values]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from sdtps.runs.cards import number
 from sdtps.runs.diagnosis import diagnose
-from sdtps.runs.schema import Run
-from sdtps.runs.series import gradient_by_epoch, head_losses
+from sdtps.runs.schema import Run, Values
+from sdtps.runs.series import accuracy, gradient_by_epoch, head_losses
 from sdtps.support.messages import Message, as_note
 from sdtps.training.lab.experiments import Experiment
 
@@ -29,7 +29,7 @@ class Line:
         first, last, spread: loss of the first and the last epoch, the mean over the seeds, and its spread.
         accuracy: of the head that is tested, last epoch.
         mean_average_precision: of held-out people, last validation.
-        gradient: median norm at the scores, first epoch.
+        gradient: median norm at the scores, first epoch that has one.
         diverged: runs whose loss became no number.
         flagged: rules of the diagnosis that fired in any of them.
     """
@@ -56,16 +56,15 @@ def line_of(experiment: Experiment, runs: Sequence[Run]) -> Line:
     losses = [losses_of(run) for run in runs]
     ends = [values[-1] for values in losses]
     finite = [e for e in ends if math.isfinite(e)]
-    accuracy = "acc_ori" if experiment.name == "control" else "acc_sdtps"
     return Line(
         experiment,
         len(runs),
         _mean(values[0] for values in losses),
         _mean(ends) if len(finite) == len(ends) else NAN,
         float(np.std(finite)) if finite else NAN,
-        _mean(_last(run, accuracy) for run in runs),
-        _mean(_last(run, "mAP") for run in runs),
-        _mean(g[0] if len(g := gradient_by_epoch(run, "scores")[1]) else NAN for run in runs),
+        _mean(_end(accuracy(run)[1]) for run in runs),
+        _mean(_end(run.by_epoch("mAP")[1]) for run in runs),
+        _mean(_first(gradient_by_epoch(run, "scores")[1]) for run in runs),
         len(ends) - len(finite),
         tuple(sorted({f.rule for run in runs for f in diagnose([run])})),
     )
@@ -90,6 +89,10 @@ def judge(line: Line, final: Line | None) -> tuple[str, Message]:
         return NEITHER, Message("lab.diverged", text, diverged=line.diverged, seeds=line.seeds)
     if final is None:
         return NEITHER, Message("lab.moved", "Loss {first} to {last}.", **moved)
+    if name == "control":
+        text = "Only ori learns: accuracy {accuracy}, mAP {mAP}, against {final_mAP} of final with both heads."
+        scores = {"accuracy": f"{line.accuracy:.2f}", "mAP": f"{line.mean_average_precision:.3f}"}
+        return NEITHER, Message("lab.control", text, **scores, final_mAP=f"{final.mean_average_precision:.3f}")
     against = line.last - final.last
     within = abs(against) <= max(2 * math.hypot(line.spread, final.spread), 0.05 * final.last)
     seen = moved | {"final": f"{final.last:.1f}", "spread": f"{final.spread:.2f}"}
@@ -176,9 +179,12 @@ def _number(value: float) -> str:
     return f"{value:.1f}" if math.isfinite(value) else "not a number"
 
 
-def _last(run: Run, name: str) -> float:
-    values = run.by_epoch(name)[1]
+def _end(values: Values) -> float:
     return float(values[-1]) if len(values) else NAN
+
+
+def _first(values: Values) -> float:
+    return next((float(v) for v in values if math.isfinite(v)), NAN)
 
 
 def _mean(values: "object") -> float:

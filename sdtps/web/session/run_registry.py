@@ -26,7 +26,7 @@ class RunRegistry:
 
     def __init__(self, paths: Sequence[str | Path] = ()) -> None:
         self.shipped = not paths
-        self._paths = [Path(p) for p in paths] or sorted(LAB.glob(f"*{SHOWN_SEED}"))
+        self._paths = [Path(p) for p in paths] or _shipped()
         self._lock = threading.Lock()
         self._stamp: tuple[object, ...] | None = None
         self._runs: list[Run] = []
@@ -70,6 +70,12 @@ class RunRegistry:
         self._stamp, self._runs = stamp, runs
         tables = [LAB] if self.shipped else [p for p in self._paths if p.is_dir()]
         self._cards = run_cards(runs) | {"shipped": self.shipped, "lab": [x for p in tables for x in lab_lines(p)]}
+
+
+def _shipped() -> list[Path]:
+    """The shipped lab's runs with maps, in the order of its table."""
+    named = [LAB / f"{line['name']}{SHOWN_SEED}" for line in lab_lines(LAB)]
+    return [folder for folder in named if folder.is_dir()]
 
 
 def lab_lines(folder: Path) -> list[dict[str, Any]]:

@@ -98,9 +98,10 @@ export function linkTo(href, config, state) {
   for (const { name } of config.sliders) put(shortName(name), state.settings[name], config.defaults[name]);
   put('variant', state.settings.variant, config.defaults.variant);
   for (const { name } of config.variants.flatMap((variant) => variant.knobs)) put(`knob_${name}`, state.settings.knobs?.[name] ?? null, null);
-  put('run', state.recorded?.name ?? null, null);
-  put('epoch', state.recorded?.epoch ?? null, null);
-  put('set', state.recorded?.probe ?? 0, 0);
+  const epoch = state.recorded ?? { name: null, epoch: null, probe: 0 };
+  put('run', epoch.name, null);
+  put('epoch', epoch.epoch, null);
+  put('set', epoch.probe, 0);
   put('missing', [...state.leaveOut].join(','), '');
   put('fit', state.fit, FITS[0]);
   put('weights', state.weights, config.models[0].id);

@@ -1,6 +1,6 @@
 // In words: what each way to train the selection does to the gradient map, and what it did to training in the lab.
 
-/** @import { Lens, Note } from '../core/types.js' */
+/** @import { Lens } from '../core/types.js' */
 /** @import { LabLine } from './training_lab.js' */
 import { h } from '../core/dom.js';
 import { flowOf, power } from './story.js';
@@ -61,13 +61,16 @@ export function makeEffects({ i18n, server }) {
       const training = saw(effect.runs[0]);
       const here = flow.lacking ? i18n.sentence(flow.lacking)
         : i18n.t('effect.here', { norm: power(flow.norms.score), zeros: Math.round(flow.zeros_kept * 100) });
-      return h('li', { 'data-effect': effect.route }, h('b', {}, `${i18n.t(`route.${effect.route}`)}: `), i18n.t(`effect.${effect.variant}`), ` ${here}`,
+      return h('li', { 'data-effect': effect.route },
+        h('b', {}, `${i18n.t(`route.${effect.route}`)}: `), i18n.t(`effect.${effect.variant}`), ` ${here}`,
         training ? ` ${i18n.t('effect.training')} ${training}` : null);
     };
     const all = [...new Set(EFFECTS.flatMap(({ runs }) => runs))];
     return h('article.lens-note', { 'data-note': 'effects' }, h('h3', {}, i18n.t('effect.title')),
       h('ul.lens-effects', {}, ...EFFECTS.map(entry)),
-      lines.length ? h('button.lens-button', { type: 'button', 'data-see-training': 'all', onclick: () => seeTraining(all) }, i18n.t('training.link')) : null);
+      lines.length ? h('button.lens-button', {
+        type: 'button', 'data-see-training': 'all', onclick: () => seeTraining(all),
+      }, i18n.t('training.link')) : null);
   }
 
   return { ready, ofVariant, ofRoutes };

@@ -11,7 +11,7 @@ export const runKind = (id) => `run${id % COLOURS}`;
 const CHARTS = [
   { key: 'loss', of: () => ['loss'] },
   { key: 'loss_heads', of: () => ['loss_heads'] },
-  { key: 'accuracy', of: () => ['acc_sdtps', 'acc', 'acc_ori'] },
+  { key: 'accuracy', of: () => ['accuracy'] },
   { key: 'mAP', of: () => ['mAP'] },
   { key: 'gradient', of: (route) => [`grad/${route}`], log: true },
   { key: 'drift', of: () => ['drift'] },
@@ -33,12 +33,18 @@ export function rangeOf(values, log) {
   return [low >= 0 && low < room * 4 ? 0 : low - room, high + room];
 }
 
+// Where every head counts, the heads' losses are the loss, and one chart of it is enough.
+const sameLines = (a, b) => b && a.series.every(({ values }, i) => values.every((v, j) => {
+  const other = b.series[i]?.values[j] ?? null;
+  return v === other || (v !== null && other !== null && Math.abs(v - other) <= 1e-4 * Math.abs(v));
+}));
+
 /**
  * @param {Run[]} runs
  * @param {string} route whose gradient is shown
  */
 export function chartsOfRuns(runs, route) {
-  return CHARTS.map(({ key, of, log }) => {
+  const charts = CHARTS.map(({ key, of, log }) => {
     const names = of(route);
     const lines = runs.map((run) => ({ run, curve: names.map((name) => run.curves.find((c) => c.name === name)).find(Boolean) }))
       .filter(({ curve }) => curve);
@@ -52,4 +58,5 @@ export function chartsOfRuns(runs, route) {
     const xRange = /** @type {[number, number]} */ ([epochs[0], Math.max(epochs[epochs.length - 1], epochs[0] + 1)]);
     return { key, log: Boolean(log), epochs, series, xRange, range: values.length ? rangeOf(values, log) : null };
   }).filter(({ range }) => range !== null);
+  return charts.filter((chart) => chart.key !== 'loss_heads' || !sameLines(chart, charts.find(({ key }) => key === 'loss')));
 }

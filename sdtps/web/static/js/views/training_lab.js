@@ -25,7 +25,7 @@ import { runKind } from './training_curves.js';
 const COMPARED = 'final'; // every experiment is looked at beside it
 const COLUMNS = ['experiment', 'notes', 'loss', 'accuracy', 'mAP', 'gradient', 'verdict', 'said'];
 const digits = (value, count) => (value === null ? '–' : value.toFixed(count));
-const loss = ({ first, last, spread }, i18n) => `${digits(first, 1)} → ${last === null ? i18n.t('lab.nan') : `${digits(last, 1)} ± ${digits(spread, 2)}`}`;
+const ending = ({ last, spread }, i18n) => (last === null ? i18n.t('lab.nan') : `${digits(last, 1)} ± ${digits(spread, 2)}`);
 
 /**
  * Names of the experiments whose result is not what the notes say.
@@ -40,7 +40,10 @@ export const contradicted = (lines) => lines.filter(({ verdict }) => verdict ===
  * @param {(names: string[]) => void} only shows these runs alone
  */
 export function labTable(lines, runs, i18n, only) {
-  const keyOf = (name) => { const run = runs.find((r) => r.name.startsWith(`${name}-s`)); return run ? h(`i.lens-key-${runKind(run.id)}`) : null; };
+  const keyOf = (name) => {
+    const run = runs.find((r) => r.name === `${name}-s0`);
+    return run ? h(`i.lens-key-${runKind(run.id)}`) : null;
+  };
   const names = (line) => [...new Set([line.name, COMPARED])];
   const seeds = Math.max(...lines.map((line) => line.seeds));
   const row = (line) => h('tr', { 'data-lab': line.name, 'data-verdict': line.verdict },
@@ -48,7 +51,7 @@ export function labTable(lines, runs, i18n, only) {
       h('button.lens-link', { type: 'button', title: i18n.t('lab.only'), onclick: () => only(names(line)) }, line.name),
       h('small', {}, i18n.sentence(line.words))),
     h('td', {}, line.notes ? i18n.sentence(line.notes) : '–'),
-    h('td.lens-number', {}, loss(line, i18n)),
+    h('td.lens-number', {}, `${digits(line.first, 1)} → ${ending(line, i18n)}`),
     h('td.lens-number', {}, digits(line.accuracy, 2)),
     h('td.lens-number', {}, digits(line.mAP, 3)),
     h('td.lens-number', {}, line.gradient === null ? '–' : rangeNumber(line.gradient)),
