@@ -1,9 +1,11 @@
 """Small random files of every family through all that one can do with weights: commands, exports, measures."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 import sdtps
 from sdtps.cli.main import main
@@ -21,6 +23,10 @@ from sdtps.metrics.sweep import sweep
 from sdtps.panels import maps_of, panels_of
 from sdtps.pipeline import OpenSet
 from sdtps.resources import EXAMPLES
+from sdtps.runs.reader import read_maps, read_run
+from sdtps.runs.replay import open_epoch
+from sdtps.runs.series import curves
+from sdtps.types import MODALITIES
 from sdtps.variants import get_variant
 from tests.checkpoints.checkpoint_files import saved
 from tests.checkpoints.family_files import family_state
@@ -117,6 +123,47 @@ def test_what_is_measured_on_one_set(analysis, opened):
     routes = triplet_gradients(opened, analysis.settings).flows
     other = get_variant(analysis.settings.variant).selector != "sdtps"
     assert all(flow.lacking for flow in routes) is (other or not opened.model.net.sdtps.rows)
+
+
+def test_a_training_of_it_is_recorded_and_played_or_refused_clearly(opened, tmp_path):
+    net, folder = opened.model.net, tmp_path / "run"
+    if net.sdtps.empty:
+        with pytest.raises(ValueError, match="has no selector"):
+            sdtps.Recorder(folder, net)
+        return
+    with sdtps.Recorder(folder, net, probe=[PICTURES]) as recorder:
+        loss = sum(t.pooled.square().sum() for t in net.sdtps(*_tokens(net)).values())
+        loss.backward()
+        recorder.step(loss=loss)
+        recorder.epoch(0)
+    net.zero_grad()
+    run, live = read_run(folder), sdtps.analyse(opened.model, *PICTURES, recorder.settings)
+    assert run.scalar("grad/patches")[0] > 0
+    assert run.scalar("grad/predictor")[0] >= 0
+    for m, watched in read_maps(folder, 0, 0).items():
+        assert np.array_equal(watched.kept, live[m].mask)
+        weights = live[m].weights if live[m].soft else live[m].maps.get("attention")
+        if weights is not None:
+            assert watched.aggregation == pytest.approx(weights, abs=1e-3)
+    if live["rgb"].groups is not None:  # the choice of SIM needs its weights once more
+        with pytest.raises(ValueError, match="a recorded epoch has neither"):
+            open_epoch(run, 0)
+        return
+    played = open_epoch(run, 0).analyse(replace(recorder.settings, sparse_ratio=0.3))
+    live = sdtps.analyse(opened.model, *PICTURES, replace(recorder.settings, sparse_ratio=0.3))
+    assert played["nir"].score == pytest.approx(live["nir"].score, abs=1e-5)
+    assert np.array_equal(played["tir"].keep, live["tir"].keep)
+    assert {s.name for s in curves(run)} >= {"saturation" if live["rgb"].predictor is not None else "grad/predictor"}
+
+
+def _tokens(net):
+    """Random tokens that ask for a gradient: patches and global vectors by modality."""
+    drawn = torch.Generator().manual_seed(0)
+    n, dim = net.backbone.grid.patches, net.backbone.dim
+    return [
+        {m: torch.randn(2, *shape, generator=drawn, requires_grad=True) for m in MODALITIES}
+        for shape in ((n, dim), (dim,))
+    ]
 
 
 def test_each_slider_that_a_variant_reads_can_be_swept(opened, analysis):

@@ -120,7 +120,7 @@ def not_finite(run: Run) -> Iterable[Finding]:
     steps = run.scalar("step")
     places = [(int(np.flatnonzero(bad)[0]), name) for name in names if (bad := _broken(run, name)).any()]
     if places:
-        place, name = min(places)
+        place, name = min(places, key=lambda found: (found[0], names.index(found[1])))
         epoch = int(run.scalar("epoch")[place])
         text = "{name} is no number from step {step} (epoch {epoch}) on; what follows means nothing."
         said = Message("finding.not_finite", text, name=name, step=int(steps[place]), epoch=epoch)

@@ -89,9 +89,9 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
     folder = tmp_path / "final-s0"
     shutil.copytree(LAB / "final-s0", folder)
     (folder / runner.DONE).touch()
+    todo: list[str] = []
     monkeypatch.setattr(runner, "_train_all", lambda recipes, *_: todo.extend(r.out for r in recipes))
     monkeypatch.setattr(runner, "_cache_tokens", lambda *_: None)
-    todo = []
     runs = runner.run_lab(tmp_path, [EXPERIMENTS["final"], EXPERIMENTS["sgd"]], [0], quiet=True)
     assert [Path(out).name for out in todo] == ["sgd-s0"]
     assert [run.name for run in runs] == ["final-s0"]
