@@ -135,6 +135,7 @@
  * @property {Settings} settings
  * @property {Counts} counts
  * @property {Record<string, any>} [fusion] what the fusion behind the selection says
+ * @property {any[]} [combinations] where DeMo's combinations of modalities look
  * @property {{ predictor: number, self: number, cross: number, cosines: boolean }} mix
  * @property {Record<string, Range>} ranges
  * @property {Note[]} notes
