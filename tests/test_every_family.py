@@ -1,5 +1,7 @@
 """Small random files of every family through all that one can do with weights: commands, exports, measures."""
 
+import base64
+import gzip
 import json
 from dataclasses import replace
 
@@ -12,6 +14,7 @@ from sdtps.cli.main import main
 from sdtps.export.bundle import read_bundle, write_bundle
 from sdtps.export.figure import grid_figure
 from sdtps.export.payload import merge, model_card, moving, still, tables
+from sdtps.export.positions import placed
 from sdtps.export.supplement import write_supplement
 from sdtps.images.read import read_triplet
 from sdtps.metrics.compare import across_variants, compare
@@ -100,7 +103,17 @@ def test_figure_and_page_without_a_server(analysis, opened):
     words = [text.get_text() for text in sheet.figure.texts]
     assert any(text.startswith("Input") for text in words)
     assert ("Weight" in words) is analysis["rgb"].soft
-    assert len(write_supplement(opened, analysis)) > 10_000
+    page = write_supplement(opened, analysis)
+    if get_variant(analysis.settings.variant).selector == "sdtps":
+        assert '"positions":null' in page
+        return
+    data = json.loads(page.partition("type='application/json'>")[2].partition("</script>")[0].replace("<\\/", "</"))
+    axes = [(name, stops) for name, stops in data["positions"]["axes"]]
+    listed = json.loads(gzip.decompress(base64.b64decode(data["positions"]["content"])))
+    assert len(listed) == np.prod([len(stops) for _, stops in axes]) > 40
+    last = placed(analysis.settings, {name: stops[-1] for name, stops in axes})
+    assert listed[-1] == json.loads(json.dumps(moving(opened.analyse(last))))
+    assert all(stops == data["config"]["steps"][name] for name, stops in axes)
 
 
 def test_what_is_measured_on_one_set(analysis, opened):

@@ -22,7 +22,7 @@ from sdtps.variants import get_variant
 
 Axes = dict[str, tuple[float, ...]]
 # Stops of the first slider and of each further one, from many to few.
-PLANS = ((33, 9), (17, 5), (9, 3), (1, 1))
+PLANS = ((21, 5), (11, 3), (1, 1))
 
 
 def axes_of(analysis: Analysis, plan: tuple[int, int]) -> Axes:

@@ -1,6 +1,6 @@
 """One HTML file that needs no server: the same scripts draw an analysis from numbers that Python put into it.
 
-The sparse ratio moves in the slider's own steps; beta, aggregation and tau in a few, as do the knobs of other selectors.
+The sparse ratio moves in the slider's own steps; beta, aggregation and tau in a few, as do knobs of other selectors.
 Every number for every stop is computed here by `OpenSet.analyse`; the page only looks it up.
 """
 
