@@ -6,6 +6,7 @@ words in `web/static/texts` (`column.NAME`, `explain.NAME`), a slider one entry 
 Equations are written once, with `_{}` and `^{}` for lower and upper indices.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sdtps.algorithm.scoring import ScoreWeights
+from sdtps.algorithm.selector_file import load_selector
 from sdtps.types import MODALITIES, FloatArray, Modality, ModalityTrace, Settings
 from sdtps.variants import VARIANTS, Group, MapSpec, Score, Variant, get_variant
 
@@ -255,6 +257,12 @@ def markup(notation: str) -> str:
     """The notation as HTML."""
     lower = re.sub(r"_\{([^}]*)\}", r"<sub>\1</sub>", notation.replace(",  ", ", &ensp;"))
     return re.sub(r"\^\{([^}]*)\}", r"<sup>\1</sup>", lower)
+
+
+def use_selector_file(path: str | os.PathLike[str]) -> None:
+    """Run a Python file with a selector of one's own, and make its panels."""
+    for selector in load_selector(path):
+        add_maps_of(selector.variant)
 
 
 def add_maps_of(variant: Variant) -> None:

@@ -87,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
                     folder,
                     workers=options.workers,
                     address=options.ray_address,
+                    selectors=[str(Path(path).resolve()) for path in options.selector],
                     progress=progress,
                 )
             else:

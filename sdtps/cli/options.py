@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sdtps.algorithm.selector_file import load_selector
 from sdtps.checkpoints.anonymise import hide, made_by
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.datasets import Dataset
@@ -17,7 +16,7 @@ from sdtps.export.rendering import OPACITY, OVER
 from sdtps.images.encode import Pixels
 from sdtps.images.read import Fit, read_triplet, read_wide
 from sdtps.models.reid import LoadedModel
-from sdtps.panels import SLIDERS, add_maps_of
+from sdtps.panels import SLIDERS, use_selector_file
 from sdtps.pipeline import OpenSet, runnable
 from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.retrieval.features import FolderFeatures, Missing
@@ -133,8 +132,7 @@ def run_selectors(arguments: Sequence[str] | None) -> None:
     early = Parser(add_help=False, allow_abbrev=False)
     add_selector(early)
     for path in early.parse_known_args(arguments)[0].selector:
-        for selector in load_selector(path):
-            add_maps_of(selector.variant)
+        use_selector_file(path)
 
 
 def add_fit(parser: Parser) -> None:

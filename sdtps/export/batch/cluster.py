@@ -15,6 +15,7 @@ from sdtps.checkpoints.load import WeightsSource
 from sdtps.export.batch import work
 from sdtps.export.batch.folder import ResultFolder
 from sdtps.export.batch.work import Item, Result, Task
+from sdtps.panels import use_selector_file
 from sdtps.support.errors import InputError
 from sdtps.support.progress import Progress
 
@@ -29,10 +30,15 @@ class Worker:
         device: a torch device name.
         threads: of torch; the last bits of a result can depend on it, so it is the driver's number.
         task: what to compute.
+        selectors: Python files with selectors of one's own, under paths that every node knows.
     """
 
-    def __init__(self, weights: WeightsSource, device: str, threads: int, task: Task) -> None:
+    def __init__(
+        self, weights: WeightsSource, device: str, threads: int, task: Task, selectors: Sequence[str] = ()
+    ) -> None:
         torch.set_num_threads(threads)
+        for path in selectors:  # before the weights: they may be this selector's
+            use_selector_file(path)
         self.model = weights.load(device)
         self.task = task
 
@@ -42,7 +48,7 @@ class Worker:
         return [{"result": pickle.dumps(result)} for result in work.process(self.model, items, self.task)]
 
 
-def run_ray(
+def run_ray(  # noqa: PLR0913 - each stands for itself
     weights: WeightsSource,
     device: str,
     items: Sequence[Item],
@@ -51,6 +57,7 @@ def run_ray(
     *,
     workers: int = 2,
     address: str | None = None,
+    selectors: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> list[Result]:
     """Compute what the folder lacks; the same files as `run_local`.
@@ -63,6 +70,7 @@ def run_ray(
         folder: where results go.
         workers: processes.
         address: of a running cluster; a local one is started by default.
+        selectors: Python files that every worker runs first, as the driver did.
         progress: called with (done, total).
 
     Returns:
@@ -89,7 +97,7 @@ def run_ray(
         rows = [{"items": pickle.dumps(group)} for group in groups]
         results = ray.data.from_items(rows, override_num_blocks=len(rows)).flat_map(
             Worker,
-            fn_constructor_args=(weights, device, torch.get_num_threads(), task),
+            fn_constructor_args=(weights, device, torch.get_num_threads(), task, tuple(selectors)),
             compute=ray.data.ActorPoolStrategy(size=workers),
             num_cpus=1,
             num_gpus=1 if device.startswith("cuda") else None,
