@@ -11,11 +11,11 @@ import torch
 
 import sdtps
 from sdtps.cli.main import main
+from sdtps.export import positions, supplement
 from sdtps.export.bundle import read_bundle, write_bundle
 from sdtps.export.figure import grid_figure
 from sdtps.export.payload import merge, model_card, moving, still, tables
 from sdtps.export.positions import placed
-from sdtps.export.supplement import write_supplement
 from sdtps.images.read import read_triplet
 from sdtps.metrics.compare import across_variants, compare
 from sdtps.metrics.faithfulness import measure_faithfulness
@@ -98,19 +98,21 @@ def test_a_bundle_holds_every_number(analysis, opened, tmp_path):
             assert (a is None and b is None) or np.array_equal(a, b)
 
 
-def test_figure_and_page_without_a_server(analysis, opened):
+def test_figure_and_page_without_a_server(analysis, opened, monkeypatch):
+    monkeypatch.setattr(positions, "PLANS", ((4, 2),))  # a few stops are enough to look at
+    monkeypatch.setattr(supplement, "PLANS", supplement.PLANS[-1:])
     sheet = grid_figure(analysis, opened.prepared.pixels)
     words = [text.get_text() for text in sheet.figure.texts]
     assert any(text.startswith("Input") for text in words)
     assert ("Weight" in words) is analysis["rgb"].soft
-    page = write_supplement(opened, analysis)
+    page = supplement.write_supplement(opened, analysis)
     if get_variant(analysis.settings.variant).selector == "sdtps":
         assert '"positions":null' in page
         return
     data = json.loads(page.partition("type='application/json'>")[2].partition("</script>")[0].replace("<\\/", "</"))
     axes = [(name, stops) for name, stops in data["positions"]["axes"]]
     listed = json.loads(gzip.decompress(base64.b64decode(data["positions"]["content"])))
-    assert len(listed) == np.prod([len(stops) for _, stops in axes]) > 40
+    assert len(listed) == np.prod([len(stops) for _, stops in axes]) > 8
     last = placed(analysis.settings, {name: stops[-1] for name, stops in axes})
     assert listed[-1] == json.loads(json.dumps(moving(opened.analyse(last))))
     assert all(stops == data["config"]["steps"][name] for name, stops in axes)
