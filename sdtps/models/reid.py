@@ -157,6 +157,11 @@ class ReidModel(nn.Module):
         """The parts of the test feature that the selection can change; none for weights that do not use it."""
         return self._heads[0].selected
 
+    @property
+    def reduces_after(self) -> bool:
+        """Whether pooled tokens are reduced with the global vector after the selection."""
+        return self._heads[0].config.reduce_after
+
     def selector(self, variant: Variant) -> Selector:
         """What runs a variant: the selector of the weights, or a further one that needs no weights."""
         further = SELECTORS.get(variant.selector)
