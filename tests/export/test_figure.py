@@ -135,7 +135,6 @@ def test_png_has_the_dpi_asked_for(trained, photos):
     assert image.width == 600
 
 
-@pytest.mark.skipif(style.cjk_font() is None, reason="no Chinese font is installed")
 def test_chinese_prints_in_pdf_and_svg(trained, photos):
     sheet = grid_figure(trained, photos, FigureOptions(language="zh", columns=("input", "kept")))
     assert sheet.notes == ()

@@ -1,12 +1,15 @@
 """The same batch on a Ray cluster, through Ray Data: workers compute, the driver writes, so one folder is enough.
 
-Every node needs this package, the images and the checkpoint under the same paths.
+Every node needs this package, the images and the checkpoint under the same paths. They are made absolute here: a
+worker has another folder than the driver.
 """
 
 import os
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,6 +22,7 @@ from sdtps.support.errors import InputError
 from sdtps.support.progress import Progress
 
 MISSING = "--engine ray needs Ray, which is not installed; install it with: pip install 'ray[data]'"
+PACKAGE = Path(__file__).resolve().parents[3]  # the folder that holds this package
 
 
 class Worker:
@@ -57,11 +61,11 @@ def run_ray(
 
     Args:
         weights: what to load; a path that every node knows.
-        device: a torch device name; `cuda` asks Ray for one GPU per worker.
+        device: of the workers; `cuda` asks Ray for one GPU each, and the driver needs none.
         items: the triplets.
         task: what to compute.
         folder: where results go.
-        workers: processes.
+        workers: processes, at most; each asks for as many CPUs as torch has threads here.
         address: of a running cluster; a local one is started by default.
         progress: called with (done, total).
 
@@ -77,21 +81,23 @@ def run_ray(
     failures: list[Result] = []
     if not groups:
         return failures
+    threads = torch.get_num_threads()
     started = not ray.is_initialized()
     if started:
         # Workers import this package from where the driver did.
-        paths = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
-        local: dict[str, Any] = {"num_cpus": workers} if address is None else {}
+        paths = os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH")]))
+        local: dict[str, Any] = {"num_cpus": max(os.cpu_count() or 1, threads)} if address is None else {}
         environment = {"env_vars": {"PYTHONPATH": paths}}
         ray.init(address=address, runtime_env=environment, include_dashboard=False, log_to_driver=False, **local)
     try:
         ray.data.DataContext.get_current().enable_progress_bars = False
-        rows = [{"items": pickle.dumps(group)} for group in groups]
+        rows = [{"items": pickle.dumps([_absolute(item) for item in group])} for group in groups]
         results = ray.data.from_items(rows, override_num_blocks=len(rows)).flat_map(
             Worker,
-            fn_constructor_args=(weights, device, torch.get_num_threads(), task),
-            compute=ray.data.ActorPoolStrategy(size=workers),
-            num_cpus=1,
+            fn_constructor_args=(weights.absolute(), device, threads, task),
+            # Where fewer fit at once, fewer run: a worker without cores of its own would only slow the others down.
+            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers),
+            num_cpus=threads,
             num_gpus=1 if device.startswith("cuda") else None,
         )
         for row in results.iter_rows():
@@ -105,3 +111,9 @@ def run_ray(
         if started:
             ray.shutdown()
     return failures
+
+
+def _absolute(item: Item) -> Item:
+    record = item.record
+    rgb, nir, tir = (path.resolve() for path in record.paths)
+    return replace(item, record=replace(record, paths=(rgb, nir, tir), mask=record.mask and record.mask.resolve()))

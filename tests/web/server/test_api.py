@@ -3,7 +3,6 @@
 import base64
 import io
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ import pytest
 from gradio_client import Client, handle_file
 from PIL import Image
 
-import app as program
+from sdtps.cli import page as program
 from sdtps.export.bundle import read_bundle
-from tests.harness import serving_app
+from tests.harness import free_port, serving_app
 from tests.web.conftest import App
 
 
@@ -118,15 +117,14 @@ def test_the_queue_cannot_be_bypassed(app: App) -> None:
 
 def test_without_mcp_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "find_spec", lambda _: None)
-    with pytest.raises(SystemExit, match=r"pip install 'gradio\[mcp\]'"):
-        program.main(["--mcp", "--device", "cpu"])
+    with pytest.raises(SystemExit, match=r"pip install 'mcp<2'"):
+        program.main(["--mcp", "--device", "cpu", "--port", str(free_port())])
 
 
-@pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp is an optional extra and is not installed")
 def test_mcp_offers_analyse_and_figure_with_descriptions(app: App) -> None:
     with serving_app("--mcp", "--weights", str(app.weights), "--examples", str(app.examples), "--device", "cpu") as url:
         tools = {t["name"]: t for t in httpx.get(f"{url}/gradio_api/mcp/schema", timeout=60).json()}
     for name in ("analyse", "figure"):
         tool = next(t for key, t in tools.items() if key.endswith(name))
-        assert "triplet" in tool["description"]
+        assert "image set" in tool["description"]
         assert "near-infrared" in json.dumps(tool["inputSchema"])
