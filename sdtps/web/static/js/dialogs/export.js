@@ -2,7 +2,7 @@
 
 /** @import { Lens } from '../core/types.js' */
 import { closeButton, h } from '../core/dom.js';
-import { runJob } from '../core/jobs.js';
+import { askJob, runJob } from '../core/jobs.js';
 import { afterwards, latestWins } from '../core/requester.js';
 import { makeFigureForm } from './figure_form.js';
 import { saveFile } from './saver.js';
@@ -20,7 +20,7 @@ function makePreview({ i18n, server }, request, say) {
   const wait = h('p.lens-hint', { 'data-t': 'export.drawing' });
   const size = h('figcaption');
   const draw = latestWins(
-    () => server.ask('export.figure', { ...request(), format: 'png', dpi: PREVIEW_DPI }),
+    () => askJob(server, 'export.figure', { ...request(), format: 'png', dpi: PREVIEW_DPI }),
     (answer) => {
       wait.hidden = true;
       if (answer.error) { say(answer.error); return; }
@@ -63,7 +63,7 @@ export function makeExport(lens) {
 
   async function download(task, more) {
     busy(true);
-    const answer = await server.ask(task, { ...request(), ...more });
+    const answer = await askJob(server, task, { ...request(), ...more });
     busy(false);
     say(answer.error || null);
     if (answer.file) saveFile(answer.file);
