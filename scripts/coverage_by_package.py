@@ -42,8 +42,8 @@ def main() -> int:
         files = json.loads(path.read_text())["files"]
     text, low = table(files)
     print(text)
-    for path in low:
-        print(f"below {ENOUGH} % in its package: {path} {files[path]['summary']['percent_covered']:.0f} %")
+    for name in low:
+        print(f"below {ENOUGH} % in its package: {name} {files[name]['summary']['percent_covered']:.0f} %")
     return 1 if low else 0
 
 
