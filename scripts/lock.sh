@@ -1,5 +1,5 @@
 #!/bin/sh
-# Write requirements.lock and requirements-dev.lock: every package, direct or not, with the hashes of its files.
+# Write requirements.lock, requirements-cpu.lock and requirements-dev.lock: every package, direct or not, with the hashes of its files.
 #   lock.sh PYTHON [OPTIONS OF uv pip compile]      such as --upgrade, or --upgrade-package gradio
 # One file serves Python 3.11 to 3.13 on every system. A version stays as it is unless an option says otherwise.
 set -eu
@@ -16,3 +16,6 @@ compile() { # compile INPUT OUTPUT [OPTIONS]: no address of an index gets into t
 
 compile requirements-dev.txt requirements-dev.lock "$@"
 compile requirements.txt requirements.lock --constraint requirements-dev.lock "$@"
+# Without CUDA and torch itself, which come from an index of CPU wheels with other hashes: see the Dockerfile.
+awk '/^[^ ]/ { skipped = $0 ~ /^(torch|torchvision|triton|nvidia-[a-z0-9-]+|cuda-[a-z-]+)==/ } !skipped' \
+    requirements.lock >requirements-cpu.lock

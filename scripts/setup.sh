@@ -3,6 +3,7 @@
 #   setup.sh venv DIR    create DIR unless it is there
 #   setup.sh browser     Chromium and Chinese fonts
 #   setup.sh drawing     OpenGL without a window, for rendered people
+#   setup.sh proxy       nginx, for the test of two replicas
 #   setup.sh node        Node 18 or newer with npm, for the checks of the scripts
 #   setup.sh beside DIR OTHER    create OTHER, an environment that sees what DIR has, unless it is there
 set -eu
@@ -46,8 +47,12 @@ browser)
     fc-list 2>/dev/null | grep -qi cjk || install "fontconfig fonts-noto-cjk fonts-dejavu-core" "fonts for the browser tests"
     ;;
 drawing)
-    ldconfig -p 2>/dev/null | grep -q 'libEGL\.so\.1' && ls /usr/lib/*/dri/swrast_dri.so >/dev/null 2>&1 ||
+    if ! ldconfig -p 2>/dev/null | grep -q 'libEGL\.so\.1' || ! ls /usr/lib/*/dri/swrast_dri.so >/dev/null 2>&1; then
         install "libegl1 libgl1-mesa-dri" "OpenGL without a window"
+    fi
+    ;;
+proxy)
+    [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null 2>&1 || install "nginx-light" "nginx for the test of two replicas"
     ;;
 node)
     has_node || install "nodejs npm" "Node 18 or newer with npm for the checks of the scripts"
@@ -59,7 +64,7 @@ beside)
     "$2/bin/python" -c "$packages" >"$("$3/bin/python" -c "$packages")/beside.pth"
     ;;
 *)
-    echo "usage: setup.sh venv DIR | browser | drawing | node | beside DIR OTHER" >&2
+    echo "usage: setup.sh venv DIR | browser | drawing | proxy | node | beside DIR OTHER" >&2
     exit 2
     ;;
 esac

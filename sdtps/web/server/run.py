@@ -22,6 +22,7 @@ from sdtps.web.server.headers import SecurityHeaders
 from sdtps.web.server.limits import guards
 from sdtps.web.server.page import launch_options
 from sdtps.web.server.temporary_files import TemporaryFiles
+from sdtps.web.server.tools import give_structure
 from sdtps.web.session.backend import PageBackend
 
 GRACE_SECONDS = 2  # for answers under way when the server is asked to stop
@@ -85,6 +86,7 @@ def serve(page: gr.Blocks, backend: PageBackend, options: argparse.Namespace) ->
         },
         **settings,
     )
+    give_structure(page)
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
     logs.configure(options.log_format)
     folder = Path(get_upload_folder())
