@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.measure import Detail, Findings, Row, exponent, ratio, take_turns
+from benchmarks.measure import Bar, Detail, Findings, Row, exponent, ratio, take_turns
 from sdtps.datasets import Apart, Record
 from sdtps.retrieval.ranking import Gallery
 
 DIM = 1536  # of the embedded model's feature
 LENGTH = 10
 PEOPLE = 500
+BAR = Bar(3)
 NOTE = (
     "Ours finds candidates in single precision, orders them in double, and also gives average precision, the place of "
     "the first right one, and what the protocol leaves out; the bare search is one float32 product with normalised "
@@ -43,7 +44,7 @@ def search(size: int, rounds: int) -> Row:
         torch.topk(unit @ bare_query, LENGTH)
 
     times = take_turns({"ours": ours, "bare": bare}, rounds, warm_up=1)
-    return ratio(f"rank list of {size:,} / bare search in torch", times["ours"], times["bare"])
+    return ratio(f"rank list of {size:,} / bare search in torch", times["ours"], times["bare"], BAR)
 
 
 def run(quick: bool) -> Findings:
