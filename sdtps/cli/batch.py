@@ -47,12 +47,7 @@ def add_command(commands: shared.Subparsers) -> None:
         help="triplets per forward pass: 1 gives the bits of a single analysis and is as fast on a CPU; "
         f"a GPU takes {GPU_TOGETHER} by default",
     )
-    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on a Ray cluster")
-    parser.add_argument("--workers", type=int, default=2, help="processes of --engine ray (2)")
-    parser.add_argument(
-        "--threads", type=int, help="of torch, per process; the last bits of a number depend on it (default: the cores)"
-    )
-    parser.add_argument("--ray-address", help="a running cluster, such as auto; a local one by default")
+    shared.add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     shared.add_model(parser)
     shared.add_settings(parser)
@@ -69,14 +64,11 @@ def find_items(folder: str, split: str | None, limit: int | None) -> "list[Item]
 
 def run(options: argparse.Namespace) -> int:
     """Analyse what is not done yet, then sum up."""
-    import torch
-
     from sdtps.export.batch import ResultFolder, Task, run_local, write_summary
     from sdtps.export.batch.cluster import run_ray
 
     items = find_items(options.folder, options.split, options.limit)
-    if options.threads:
-        torch.set_num_threads(max(1, options.threads))
+    shared.use_threads(options)
     # On a cluster the workers have the device; here the weights are only asked what they are.
     elsewhere = options.engine == "ray" and options.device != "auto"
     model = shared.the_source(options.sources).load("cpu" if elsewhere else options.device)

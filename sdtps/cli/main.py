@@ -18,6 +18,7 @@ from sdtps.cli import (
     index,
     inspect,
     lab,
+    matters,
     password,
     ranks,
     runs,
@@ -47,6 +48,7 @@ COMMANDS = (
     data,
     index,
     evaluate,
+    matters,
     faithfulness,
     completion,
 )

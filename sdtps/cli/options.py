@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sdtps.checkpoints.load import WeightsSource
     from sdtps.models.reid import LoadedModel
     from sdtps.pipeline import OpenSet
+    from sdtps.retrieval.engine import Engine
     from sdtps.retrieval.features import FolderFeatures, Missing
 
 Parser = argparse.ArgumentParser
@@ -265,6 +266,34 @@ def add_features(parser: Parser) -> None:
     parser.add_argument("--cache", help="folder for features (default: $SDTPS_CACHE or ~/.cache/sdtps-lens)")
 
 
+def add_engine(parser: Parser) -> None:
+    """Where long work runs."""
+    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on a Ray cluster")
+    parser.add_argument("--workers", type=int, default=2, help="processes of --engine ray, at most (2)")
+    parser.add_argument(
+        "--threads", type=int, help="of torch, per process; the last bits of a number depend on it (default: the cores)"
+    )
+    parser.add_argument("--ray-address", help="a running cluster, such as auto; a local one by default")
+
+
+def use_threads(options: argparse.Namespace) -> None:
+    """Let torch use as many threads as `--threads` says; workers of a cluster take the number over."""
+    if getattr(options, "threads", None):
+        import torch
+
+        torch.set_num_threads(max(1, options.threads))
+
+
+def engine_from(options: argparse.Namespace) -> "Engine":
+    """The engine that the command line names; this process where the command has no such option."""
+    from sdtps.retrieval.engine import LOCAL, Engine
+
+    use_threads(options)
+    if getattr(options, "engine", "local") == "local":
+        return LOCAL
+    return Engine(options.workers, options.ray_address, the_source(options.sources))
+
+
 def feature_reader(
     options: argparse.Namespace, model: "LoadedModel", dataset: Dataset
 ) -> "Callable[[str, Sequence[Missing]], dict[Missing, FolderFeatures]]":
@@ -279,7 +308,10 @@ def feature_reader(
     def features(split: str, conditions: "Sequence[Missing]") -> "dict[Missing, FolderFeatures]":
         total = len(dataset.listing(split).records)
         with progress_bar(total, split) as progress:
-            found = store.features(model, dataset, split, settings, conditions, batch=options.batch, progress=progress)
+            found = store.features(
+                model, dataset, split, settings, conditions,
+                batch=options.batch, progress=progress, engine=engine_from(options),
+            )  # fmt: skip
             progress(total, 0)
         return found
 
