@@ -11,14 +11,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdtps.algorithm.scoring import ScoreWeights
-from sdtps.algorithm.selector_file import load_selector
 from sdtps.types import MODALITIES, FloatArray, Modality, ModalityTrace, Settings
 from sdtps.variants import VARIANTS, Group, MapSpec, Score, Variant, get_variant
+
+if TYPE_CHECKING:
+    from sdtps.algorithm.scoring import ScoreWeights
 
 Range = list[float]
 
@@ -261,6 +262,8 @@ def markup(notation: str) -> str:
 
 def use_selector_file(path: str | os.PathLike[str]) -> None:
     """Run a Python file with a selector of one's own, and make its panels."""
+    from sdtps.algorithm.selector_file import load_selector  # brings torch, too
+
     for selector in load_selector(path):
         add_maps_of(selector.variant)
 
@@ -362,8 +365,10 @@ def _shared(
     return score_bounds(settings, there, each[0]["predictor"] is not None)
 
 
-def score_weights(settings: Settings) -> ScoreWeights:
+def score_weights(settings: Settings) -> "ScoreWeights":
     """The weight of each part in the score."""
+    from sdtps.algorithm.scoring import ScoreWeights  # brings torch, which the table itself does without
+
     if get_variant(settings.variant).score is Score.COSINES:
         return ScoreWeights(0.0, 1.0, 1.0)
     return ScoreWeights.fused(settings.beta)
