@@ -40,8 +40,9 @@ class Stops:
     tau: tuple[float, ...]
 
 
+Plan = tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
 # From many stops to few: the first that stays below the limit is taken.
-PLANS: tuple[tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]], ...] = (
+PLANS: tuple[Plan, ...] = (
     ((0.2, 0.4, 0.7, 1.0), (0.0, 0.125, 0.25, 0.375, 0.5), (0.1, 0.3, 1.0, 3.0)),
     ((0.2, 0.4, 0.8), (0.0, 0.25, 0.5), (0.1, 0.3, 1.0)),
     ((0.4,), (0.0, 0.25, 0.5), (1.0,)),
@@ -57,21 +58,46 @@ def write_supplement(opened: OpenSet, analysis: Analysis, progress: Progress | N
         analysis: the numbers to start with; its report on the weights is what the page shows.
         progress: called with (done, total).
     """
-    # Another selector than SDTPS moves by knobs of its own: its page holds the settings that it was made with.
-    fixed = get_variant(analysis.settings.variant).selector != "sdtps"
-    for plan in PLANS[-1:] if fixed else PLANS:
-        stops = stops_around(analysis.settings, *plan)
-        tables = {"arrays": {}, "facts": {}} if fixed else _tables(opened, analysis, stops, progress)
-        page = _page(opened, analysis, stops, tables, fixed)
+    for page in pages(opened, analysis, progress):
         if len(page.encode()) < MAX_BYTES:
             return page
     text = "The photographs alone are too large for a supplement; use a model with smaller inputs."
     raise InputError("supplement.too_big", text)
 
 
-def stops_around(settings: Settings, aggr: Sequence[float], beta: Sequence[float], tau: Sequence[float]) -> Stops:
+def pages(
+    opened: OpenSet,
+    analysis: Analysis,
+    progress: Progress | None = None,
+    *,
+    plans: Sequence[Plan] | None = None,
+    stride: int | None = None,
+) -> Iterator[str]:
+    """The page with ever fewer stops.
+
+    Args:
+        opened, analysis, progress: see `write_supplement`.
+        plans: stops of aggregation, beta and tau, from many to few; those of a supplement by default.
+        stride: every so many stops of the sparse ratio.
+    """
+    plans = PLANS if plans is None else plans
+    # Another selector than SDTPS moves by knobs of its own: its page holds the settings that it was made with.
+    fixed = get_variant(analysis.settings.variant).selector != "sdtps"
+    for plan in plans[-1:] if fixed else plans:
+        stops = stops_around(analysis.settings, *plan, stride=stride)
+        tables = {"arrays": {}, "facts": {}} if fixed else _tables(opened, analysis, stops, progress)
+        yield _page(opened, analysis, stops, tables, fixed)
+
+
+def stops_around(
+    settings: Settings,
+    aggr: Sequence[float],
+    beta: Sequence[float],
+    tau: Sequence[float],
+    stride: int | None = None,
+) -> Stops:
     """The stops of a plan, with the analysis' own settings among them."""
-    ratios = SLIDERS["sparse_ratio"].stops()[::RATIO_STRIDE]
+    ratios = SLIDERS["sparse_ratio"].stops()[:: stride or RATIO_STRIDE]
 
     def joined(values: Sequence[float], own: float) -> tuple[float, ...]:
         return tuple(sorted({*values, own}))

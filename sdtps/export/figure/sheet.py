@@ -119,6 +119,9 @@ class Sheet:
         content = stream.getvalue()
         return fonts.embed(content, self.figure) if kind == "svg" else content
 
+    def _repr_png_(self) -> bytes:
+        return self.render("png")
+
     def save(self, path: str | Path, dpi: int = DPI) -> None:
         """Write a file; its ending says the format."""
         write_whole(path, self.render(Path(path).suffix.lstrip(".").lower(), dpi))
