@@ -11,7 +11,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-js lint bench fuzz soak load sbom audit container screenshots browser clean
+.PHONY: help run test test-js lint bench fuzz soak load docs sbom audit container screenshots browser clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -46,6 +46,10 @@ load: $(DEV_STAMP) ## Twenty sessions at once against one user
 
 container: ## The steps of the Dockerfile without an engine, in a clean folder as another user
 	python3 scripts/container_steps.py $(ARGS)
+
+docs: $(DEV_STAMP) ## The documents as a site in site/, with search and API reference, without network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html; searching needs a server: $(BIN)/python -m http.server -d site 8000"
 
 sbom: $(DEV_STAMP) ## Write sbom.json (CycloneDX): every package with version and licence
 	$(BIN)/python scripts/sbom.py --out sbom.json $(ARGS)

@@ -1,4 +1,4 @@
-"""The packages of `sdtps` and who imports whom, read from the code; as a picture for CONTRIBUTING.md.
+"""The packages of `sdtps` and who imports whom, read from the code; as a picture for docs/architecture.md.
 
 python -m scripts.floor_plan            # writes assets/floor-plan.svg
 python -m scripts.floor_plan --check    # fails when the picture is not what the code says

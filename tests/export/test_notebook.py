@@ -14,6 +14,8 @@ import sdtps
 from sdtps.bundle import read_bundle
 from sdtps.export import notebook
 
+SMALL = {"width": "cvpr-column", "columns": ("input", "self", "score", "predictor", "kept")}
+
 
 @pytest.fixture(scope="module")
 def analysis(tiny_model, photos):
@@ -30,7 +32,11 @@ def quick(monkeypatch):
 
 @pytest.fixture(scope="module")
 def bundle(analysis, tmp_path_factory):
-    return analysis.save(tmp_path_factory.mktemp("bundle") / "result.zip", columns=("kept",))
+    return analysis.save(
+        tmp_path_factory.mktemp("bundle") / "result.zip",
+        width="cvpr-column",
+        columns=("input", "self", "score", "kept"),
+    )
 
 
 def content_of(frame: str) -> str:
@@ -75,7 +81,7 @@ def test_fewer_stops_where_a_page_would_be_too_large(analysis, monkeypatch):
 def test_save_writes_what_the_ending_says(analysis, bundle, tmp_path):
     again = read_bundle(bundle.read_bytes()).analysis
     assert np.array_equal(again["tir"].score, analysis["tir"].score)
-    assert analysis.save(tmp_path / "figure.pdf", columns=("kept",)).read_bytes()[:4] == b"%PDF"
+    assert analysis.save(tmp_path / "figure.pdf", **SMALL).read_bytes()[:4] == b"%PDF"
     assert analysis.save(tmp_path / "page.html").read_text("utf-8").startswith("<!doctype html>")
     with pytest.raises(sdtps.InputError, match=r"'\.doc'"):
         analysis.save(tmp_path / "figure.doc")
@@ -83,7 +89,7 @@ def test_save_writes_what_the_ending_says(analysis, bundle, tmp_path):
 
 def test_one_from_a_bundle_shows_its_figure_and_says_what_it_cannot_do(bundle, tmp_path, monkeypatch):
     again = read_bundle(bundle.read_bytes()).analysis
-    sheet = again.figure(columns=("kept",))
+    sheet = again.figure(width="cvpr-column", columns=("input", "self", "score", "kept"))
     assert sheet._repr_png_()[1:4] == b"PNG"
     monkeypatch.setattr(notebook, "figure", lambda analysis: sheet)
     assert again._repr_html_().startswith("<img ")
