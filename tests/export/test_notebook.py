@@ -89,7 +89,7 @@ def test_save_writes_what_the_ending_says(analysis, bundle, tmp_path):
 
 def test_one_from_a_bundle_shows_its_figure_and_says_what_it_cannot_do(bundle, tmp_path, monkeypatch):
     again = read_bundle(bundle.read_bytes()).analysis
-    sheet = again.figure(width="cvpr-column", columns=("input", "self", "score", "kept"))
+    sheet = again.figure(**SMALL)
     assert sheet._repr_png_()[1:4] == b"PNG"
     monkeypatch.setattr(notebook, "figure", lambda analysis: sheet)
     assert again._repr_html_().startswith("<img ")
