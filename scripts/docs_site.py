@@ -15,6 +15,7 @@ DOCS = "docs/"
 TAKEN = (
     "assets/screenshots/*.png",
     "assets/floor-plan.svg",
+    "assets/lab/*.svg",
     "benchmarks/*.svg",
     "checkpoints/README.md",
     "CHANGELOG.md",
