@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class LivePage:
         if (colab := _colab()) is not None:
             colab.serve_kernel_port_as_iframe(self.port, height=str(self._height))
         elif "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
-            display = __import__("IPython.display", fromlist=["display"])
+            display: Any = import_module("IPython.display")
             display.display(display.HTML(self._repr_html_()))
         else:
             print(f"SDTPS Lens: {self.url}")
@@ -147,7 +148,7 @@ def _colab() -> Any:
     """Colab's way to a port of its machine; None elsewhere."""
     if "google.colab" not in sys.modules:
         return None
-    return __import__("google.colab.output", fromlist=["output"])
+    return import_module("google.colab.output")
 
 
 def _free_port() -> int:
