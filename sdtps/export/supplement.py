@@ -40,8 +40,9 @@ class Stops:
     tau: tuple[float, ...]
 
 
+Plan = tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
 # From many stops to few: the first that stays below the limit is taken.
-PLANS: tuple[tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]], ...] = (
+PLANS: tuple[Plan, ...] = (
     ((0.2, 0.4, 0.7, 1.0), (0.0, 0.125, 0.25, 0.375, 0.5), (0.1, 0.3, 1.0, 3.0)),
     ((0.2, 0.4, 0.8), (0.0, 0.25, 0.5), (0.1, 0.3, 1.0)),
     ((0.4,), (0.0, 0.25, 0.5), (1.0,)),
@@ -57,7 +58,6 @@ def write_supplement(opened: OpenSet, analysis: Analysis, progress: Progress | N
         analysis: the numbers to start with; its report on the weights is what the page shows.
         progress: called with (done, total).
     """
-    pages = _pages if get_variant(analysis.settings.variant).selector == "sdtps" else _other_pages
     for page in pages(opened, analysis, progress):
         if len(page.encode()) < MAX_BYTES:
             return page
@@ -65,10 +65,26 @@ def write_supplement(opened: OpenSet, analysis: Analysis, progress: Progress | N
     raise InputError("supplement.too_big", text)
 
 
-def _pages(opened: OpenSet, analysis: Analysis, progress: Progress | None) -> Iterator[str]:
-    """Pages with ever fewer stops."""
-    for plan in PLANS:
-        stops = stops_around(analysis.settings, *plan)
+def pages(
+    opened: OpenSet,
+    analysis: Analysis,
+    progress: Progress | None = None,
+    *,
+    plans: Sequence[Plan] | None = None,
+    stride: int | None = None,
+) -> Iterator[str]:
+    """The page with ever fewer stops.
+
+    Args:
+        opened, analysis, progress: see `write_supplement`.
+        plans: stops of aggregation, beta and tau, from many to few; those of a supplement by default.
+        stride: every so many stops of the sparse ratio.
+    """
+    if get_variant(analysis.settings.variant).selector != "sdtps":
+        yield from _other_pages(opened, analysis, progress)
+        return
+    for plan in PLANS if plans is None else plans:
+        stops = stops_around(analysis.settings, *plan, stride=stride)
         tables = _tables(opened, analysis, stops, progress)
         yield _page(opened, analysis, vars(stops), tables)
 
@@ -82,9 +98,15 @@ def _other_pages(opened: OpenSet, analysis: Analysis, progress: Progress | None)
         yield _page(opened, analysis, rest | axes, tables)
 
 
-def stops_around(settings: Settings, aggr: Sequence[float], beta: Sequence[float], tau: Sequence[float]) -> Stops:
+def stops_around(
+    settings: Settings,
+    aggr: Sequence[float],
+    beta: Sequence[float],
+    tau: Sequence[float],
+    stride: int | None = None,
+) -> Stops:
     """The stops of a plan, with the analysis' own settings among them."""
-    ratios = SLIDERS["sparse_ratio"].stops()[::RATIO_STRIDE]
+    ratios = SLIDERS["sparse_ratio"].stops()[:: stride or RATIO_STRIDE]
 
     def joined(values: Sequence[float], own: float) -> tuple[float, ...]:
         return tuple(sorted({*values, own}))
