@@ -1,7 +1,7 @@
 """One HTML file that needs no server: the same scripts draw an analysis from numbers that Python put into it.
 
-The sparse ratio moves in the slider's own steps; beta, aggregation and tau in a few. Every number for every stop is
-computed here by `OpenSet.analyse`; the page only looks it up.
+The sparse ratio moves in the slider's own steps; beta, aggregation and tau in a few, as do knobs of other selectors.
+Every number for every stop is computed here by `OpenSet.analyse`; the page only looks it up.
 """
 
 import base64
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps.export import payload
+from sdtps.export import payload, positions
 from sdtps.images.encode import BLANK_URL
 from sdtps.metrics.provenance import OUTLIER_LIMIT, norm_scores
 from sdtps.panels import PANELS, SLIDERS, maps_of, panels_of
@@ -44,8 +44,9 @@ class Stops:
     tau: tuple[float, ...]
 
 
+Plan = tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]
 # From many stops to few: the first that stays below the limit is taken.
-PLANS: tuple[tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]], ...] = (
+PLANS: tuple[Plan, ...] = (
     ((0.2, 0.4, 0.7, 1.0), (0.0, 0.125, 0.25, 0.375, 0.5), (0.1, 0.3, 1.0, 3.0)),
     ((0.2, 0.4, 0.8), (0.0, 0.25, 0.5), (0.1, 0.3, 1.0)),
     ((0.4,), (0.0, 0.25, 0.5), (1.0,)),
@@ -91,22 +92,58 @@ def write_supplement(
         title: what stands above the pictures; empty for the program's name alone.
         introduction: what the author says about them, plain text; blank lines separate paragraphs.
     """
-    words = Words(title, introduction)
-    # Another selector than SDTPS moves by knobs of its own: its page holds the settings that it was made with.
-    fixed = get_variant(analysis.settings.variant).selector != "sdtps"
-    for plan in PLANS[-1:] if fixed else PLANS:
-        stops = stops_around(analysis.settings, *plan)
-        tables = {"arrays": {}, "facts": {}} if fixed else _tables(opened, analysis, stops, progress)
-        page = _page(opened, analysis, stops, tables, words)
+    for page in pages(opened, analysis, progress, words=Words(title, introduction)):
         if len(page.encode()) < MAX_BYTES:
             return page
     text = "The photographs alone are too large for a supplement; use a model with smaller inputs."
     raise InputError("supplement.too_big", text)
 
 
-def stops_around(settings: Settings, aggr: Sequence[float], beta: Sequence[float], tau: Sequence[float]) -> Stops:
+def pages(
+    opened: OpenSet,
+    analysis: Analysis,
+    progress: Progress | None = None,
+    *,
+    plans: Sequence[Plan] | None = None,
+    stride: int | None = None,
+    words: Words | None = None,
+) -> Iterator[str]:
+    """The page with ever fewer stops.
+
+    Args:
+        opened, analysis, progress: see `write_supplement`.
+        plans: stops of aggregation, beta and tau, from many to few; those of a supplement by default.
+        stride: every so many stops of the sparse ratio.
+        words: the author's own.
+    """
+    words = words or Words()
+    if get_variant(analysis.settings.variant).selector != "sdtps":
+        yield from _other_pages(opened, analysis, progress, words)
+        return
+    for plan in PLANS if plans is None else plans:
+        stops = stops_around(analysis.settings, *plan, stride=stride)
+        tables = _tables(opened, analysis, stops, progress)
+        yield _page(opened, analysis, vars(stops), tables, words)
+
+
+def _other_pages(opened: OpenSet, analysis: Analysis, progress: Progress | None, words: Words) -> Iterator[str]:
+    """The same of another selector, which moves by knobs of its own."""
+    rest = vars(stops_around(analysis.settings, (), (), ())) | {"sparse_ratio": (analysis.settings.sparse_ratio,)}
+    for plan in positions.PLANS:
+        axes = positions.axes_of(analysis, plan)
+        tables = {"arrays": {}, "facts": {}, "positions": positions.positions(opened, analysis, axes, progress)}
+        yield _page(opened, analysis, rest | axes, tables, words)
+
+
+def stops_around(
+    settings: Settings,
+    aggr: Sequence[float],
+    beta: Sequence[float],
+    tau: Sequence[float],
+    stride: int | None = None,
+) -> Stops:
     """The stops of a plan, with the analysis' own settings among them."""
-    ratios = SLIDERS["sparse_ratio"].stops()[::RATIO_STRIDE]
+    ratios = SLIDERS["sparse_ratio"].stops()[:: stride or RATIO_STRIDE]
 
     def joined(values: Sequence[float], own: float) -> tuple[float, ...]:
         return tuple(sorted({*values, own}))
@@ -188,9 +225,10 @@ def _walk(base: Settings, stops: Stops) -> Iterator[tuple[dict[str, int], Settin
                 yield place, replace(base, sparse_ratio=rho, beta=beta, aggr_ratio=alphas[a], tau=taus[t])
 
 
-def _page(opened: OpenSet, analysis: Analysis, stops: Stops, tables: Payload, words: Words) -> str:
-    fixed = not tables["arrays"]
-    settings, steps = payload.shown_settings(analysis.settings), vars(stops)
+def _page(
+    opened: OpenSet, analysis: Analysis, steps: Mapping[str, tuple[float, ...]], tables: Payload, words: Words
+) -> str:
+    settings = payload.shown_settings(analysis.settings)
     shared = payload.tables()
     config = shared | {
         "sealed": True,
@@ -210,7 +248,7 @@ def _page(opened: OpenSet, analysis: Analysis, stops: Stops, tables: Payload, wo
     data = {
         "config": config,
         "analysis": shown | {"key": EXAMPLE},
-        "fixed": fixed,
+        "positions": tables.get("positions"),
         "facts": tables["facts"],
         "arrays": pack_arrays(tables["arrays"]),
     }

@@ -29,6 +29,7 @@ PRESETS = MappingProxyType(
 )
 PAGE_PANELS = tuple(name for name in SDTPS_PANELS if PANELS[name].group is not Group.WHAT_IF)
 COLUMN_PANELS = tuple(name for name in PAGE_PANELS if PANELS[name].compact)
+PAGE_WIDTH, PAGE_HEIGHT = 8.5, 8.4  # what a figure with its caption has on a page; wider ones (posters) in proportion
 WIDE_ENOUGH = 5.0  # inches, from which all eight columns are legible
 
 FONT = "STIXGeneral"  # Times-like, as the templates' body; comes with Matplotlib
@@ -102,6 +103,15 @@ WORDS = {
         "no.cjk": "",
     },
 }
+
+
+def on_a_page(inches: float, cell: tuple[float, float], rows: int, height: float) -> tuple[float, float]:
+    """Width and height of a cell, made smaller where a sheet with so many rows of it would be taller than a page."""
+    tallest = PAGE_HEIGHT * max(1.0, inches / PAGE_WIDTH)
+    if height <= tallest or rows == 0:
+        return cell
+    smaller = max(0.05, cell[1] - (height - tallest) / rows)
+    return cell[0] * smaller / cell[1], smaller
 
 
 @dataclass(frozen=True)

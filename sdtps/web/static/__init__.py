@@ -23,7 +23,7 @@ STYLES = (
     "focus.css",
     "small.css",
 )
-TEXTS = ("texts", "why", "selectors", "training", "flow", "about")  # one file per area and language
+TEXTS = ("texts", "why", "selectors", "training", "matters", "flow", "about")  # one file per area and language
 
 
 def read_static(name: str) -> str:

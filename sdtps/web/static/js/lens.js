@@ -40,7 +40,7 @@ const FURTHER_VIEWS = [makeCompareView, makeVariantsView, makeTrainingView, make
 
 // Browsers limit how often the address may change, and a drag changes it sixty times a second.
 const LINK_DELAY = 200;
-const IN_LINK = ['settings', 'display', 'weights', 'fit', 'leaveOut', 'example', 'record'];
+const IN_LINK = ['settings', 'display', 'weights', 'fit', 'leaveOut', 'example', 'record', 'recorded'];
 
 /**
  * What the link, the reader's memory and the defaults say.
@@ -102,12 +102,14 @@ function makeParts(lens) {
   const buttons = [drawer.button, ...(exporter ? [exporter.button] : [])];
   const header = makeHeader(lens, { openAbout: about.open, openUpload: () => weights.open('upload') }, buttons);
   const focus = makeFocus(lens, () => [...page().querySelectorAll('.lens-header, .lens-side, .lens-views, .lens-epochs, .lens-panels')]);
-  const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))]);
+  const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens, { seeTraining }))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });
   const training = /** @type {any} */ (views.find(({ id }) => id === 'training'));
+  function seeTraining(names) { training.only(names); tabs.choose(training.id); }
   const epochs = training ? makeEpochBar(lens, training) : null;
   return {
-    controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs, about, drawer, focus, paper, tour,
+    controls, epochs, training, sources, display, facts, matrix, selection, why, weights,
+    exporter, header, views, tabs, about, drawer, focus, paper, tour,
   };
 }
 
@@ -183,6 +185,8 @@ export function mountLens(root, config, server) {
   tabs.choose(selection.id);
   if (link.wanted && link.wanted !== state.weights) {
     session.chooseModel(link.wanted);
+  } else if (link.recorded && parts.training) {
+    parts.training.openLinked(link.recorded);
   } else {
     saveLink();
     session.analyse();
