@@ -87,13 +87,11 @@ export function makeExport(lens) {
     const [chosen] = file.files || [];
     if (!chosen) return;
     busy(true);
-    const answer = await server.stage(chosen, 'bundle');
+    const answer = await session.openBundle(chosen);
     file.value = '';
     busy(false);
     say(answer.error || null);
-    if (answer.error) return;
-    await session.showBundle(/** @type {any} */ (answer), chosen);
-    dialog.close();
+    if (!answer.error) dialog.close();
   }
 
   function busy(yes) {

@@ -49,7 +49,7 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
     if (node.hidden) return;
     const shape = state.analysis ? state.analysis.grid : currentModel(state).grid;
     fitted = `${shape.rows}x${shape.cols}`;
-    empty.hidden = state.analysis !== null || state.example !== null || state.record !== null;
+    empty.hidden = state.analysis !== null || state.example !== null || state.record !== null || state.own !== null;
     const main = /** @type {HTMLElement} */ (node.closest('.lens-main'));
     const top = area.getBoundingClientRect().top + window.scrollY;
     const room = { width: main.clientWidth - 2 * CELL_GAP, height: window.innerHeight - top - readout.node.offsetHeight - CELL_GAP };
