@@ -14,6 +14,7 @@ from sdtps.datasets.examples import find_examples
 from sdtps.resources import EXAMPLES
 from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.support.errors import LensError
+from sdtps.support.terminal import StartLine
 from sdtps.web.server import LOCAL_HOSTS
 from sdtps.web.server.page import build_page
 from sdtps.web.server.run import add_options, check_port, serve
@@ -92,11 +93,14 @@ def main(arguments: list[str] | None = None) -> None:
     if options.mcp and not find_spec("mcp"):
         sys.exit("--mcp needs the package mcp, which is not installed; install it with: pip install 'gradio[mcp]'")
     check_port(options.host, options.port)
+    line = StartLine(steps=4)
     if options.selector and (options.share or options.host not in LOCAL_HOSTS.split(",")):
         sys.exit("--selector runs a Python file, so it is off on a page that others can reach; use it on this machine.")
     try:
+        line.step("Looking at the data folders")
         run_selectors(arguments)
         browsed, galleries = ([open_dataset(f, confined=True) for f in fs] for fs in (options.data, options.gallery))
+        line.step("Loading the weights")
         if options.anonymous:
             models = anonymous_registry(options.sources, options.device)
         else:
@@ -107,8 +111,10 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(str(error))
     data = DataRegistry(browsed, galleries, FeatureStore(options.cache))
     backend = PageBackend(models, find_examples(options.examples), data, runs=runs)
+    line.step("Analysing the first example")
     warm_up(backend)
-    serve(build_page(backend), backend, options)
+    line.step("Opening the page")
+    serve(build_page(backend), backend, options, line.done)
 
 
 if __name__ == "__main__":

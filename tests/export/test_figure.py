@@ -28,6 +28,7 @@ from sdtps.export.figure import (
     style,
 )
 from sdtps.export.figure.cells import outline
+from sdtps.export.figure.sheet import MAX_PIXELS
 from sdtps.types import Grid
 
 
@@ -255,3 +256,16 @@ def test_no_window_system_is_asked_for():
     program = f"{drawing}; sys.exit('matplotlib.pyplot' in sys.modules)"
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "MPLBACKEND")}
     assert subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode == 0
+
+
+def test_a_png_is_bounded_in_pixels_before_it_is_drawn(trained, photos, monkeypatch):
+    sheet = grid_figure(trained, photos, FigureOptions(columns=("input",), width=20))
+    monkeypatch.setattr(sheet.figure, "savefig", lambda *_, **__: pytest.fail("it was drawn"))
+    with pytest.raises(sdtps.SettingsError, match="megapixels") as refused:
+        sheet.render("png", 600)
+    assert sheet.width * sheet.height * refused.value.message.values["dpi"] ** 2 <= MAX_PIXELS
+
+
+def test_columns_do_not_repeat():
+    with pytest.raises(sdtps.SettingsError, match="each column once"):
+        FigureOptions(columns=("kept", "input", "kept"))

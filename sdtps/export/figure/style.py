@@ -144,6 +144,8 @@ class FigureOptions:
         unknown = [c for c in self.columns or () if c not in PANELS]
         if unknown or self.columns == ():
             raise _unknown("column", unknown[0] if unknown else "", PANELS)
+        if len(set(self.columns or ())) < len(self.columns or ()):
+            raise SettingsError("figure.repeated", "A figure holds each column once; leave out the repeated ones.")
 
     @property
     def rendering(self) -> Over:

@@ -23,9 +23,11 @@ from sdtps.export.bundle import versions, write_bundle
 from sdtps.images.read import MAX_BYTES, Fit
 from sdtps.pipeline import OpenSet, runnable
 from sdtps.support.errors import InputError, LensError, full_sentence
+from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Analysis
 from sdtps.web.server.access_log import with_log
 from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.jobs import QUICK_SECONDS, Lane
 from sdtps.web.session.requests import SettingsFields, malformed
 from sdtps.web.session.tasks.exports import FileFormat, Look
 
@@ -121,9 +123,15 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
         def work() -> FileData:
             look = Look.parse({"width": width, "columns": columns, "captions": captions, "language": language})
             wanted = FileFormat.parse({"format": format, "dpi": dpi})
+            options = look.options()
             opened, analysis = _analysed(backend, (rgb, nir, tir), settings, fit, weights, camera)
-            sheet = drawing.grid_figure(analysis, opened.prepared.pixels, look.options())
-            return _file(sheet.render(wanted.format, wanted.dots), f"sdtps-figure.{wanted.format}", files)
+
+            def draw(_progress: Progress, _cancelled: Callable[[], bool]) -> dict[str, Any]:
+                sheet = drawing.grid_figure(analysis, opened.prepared.pixels, options)
+                return {"content": sheet.render(wanted.format, wanted.dots)}
+
+            content = backend.jobs.run(draw, Lane.QUICK, QUICK_SECONDS)["content"]
+            return _file(content, f"sdtps-figure.{wanted.format}", files)
 
         return _answered(work)
 
@@ -148,7 +156,12 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
 
         def work() -> FileData:
             opened, analysis = _analysed(backend, (rgb, nir, tir), settings, fit, weights, camera)
-            return _file(write_bundle(analysis, opened.prepared.pixels), "sdtps-bundle.zip", files)
+
+            def pack(progress: Progress, _cancelled: Callable[[], bool]) -> dict[str, Any]:
+                return {"content": write_bundle(analysis, opened.prepared.pixels, progress=progress)}
+
+            content = backend.jobs.run(pack, Lane.QUICK, QUICK_SECONDS)["content"]
+            return _file(content, "sdtps-bundle.zip", files)
 
         return _answered(work)
 
@@ -160,10 +173,14 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
         """Say that the server is up, and what it runs."""
         return health_facts(backend)
 
-    heavy: dict[str, Any] = {"concurrency_limit": 1, "concurrency_id": "backbone"}
-    endpoints: dict[str, Callable[..., Any]] = {"analyse": analyse, "figure": figure, "bundle": bundle}
-    for name, work in endpoints.items():
-        gr.api(with_log(f"api.{name}", work), api_name=name, **heavy)
+    # Drawing has a queue of its own: who waits for the backbone must not wait for somebody's figure.
+    endpoints: dict[str, tuple[str, Callable[..., Any]]] = {
+        "analyse": ("backbone", analyse),
+        "figure": ("drawing", figure),
+        "bundle": ("drawing", bundle),
+    }
+    for name, (queue, work) in endpoints.items():
+        gr.api(with_log(f"api.{name}", work), api_name=name, concurrency_limit=1, concurrency_id=queue)
     gr.api(weights, api_name="weights")
     gr.api(health, api_name="health")
 

@@ -19,7 +19,7 @@ from sdtps.images.read import Prepared, prepare, read_triplet
 from sdtps.pipeline import OpenSet
 from sdtps.web.session.backend import PageBackend
 from tests.web.conftest import App, OpenPage
-from tests.web.helpers import shown_settings, wait_for_settings
+from tests.web.helpers import finished_job, shown_settings, wait_for_settings
 
 QUICK = FigureOptions(columns=("input", "kept"))
 
@@ -129,8 +129,9 @@ def test_nothing_leads_to_the_author_where_weights_are_anonymous(app: App, model
     bench = PageBackend([hide_model(model)], find_examples(app.examples))
     picture = {"example": "day"}
     answer = bench.analyse({"pictures": {"rgb": picture, "nir": picture, "tir": picture}})
-    figure = bench.ask({"task": "export.figure", "key": answer["key"], "look": {"columns": ["input"]}, "format": "svg"})
-    assert "file" in figure
+    request = {"key": answer["key"], "look": {"columns": ["input"]}, "format": "svg"}
+    figure = finished_job(bench, bench.ask({"task": "export.figure", **request}))
+    assert "file" in figure["result"]
     told = json.dumps([bench.config(), answer, figure])
     assert [s for s in secrets if s in told] == []
     assert "hidden-1" in told

@@ -1,4 +1,4 @@
-"""State that can be trusted and shared: links, Back and Forward, own pictures over a reload, a server that goes away."""
+"""State that can be trusted and shared: links, Back and Forward, own pictures over a reload, a lost server."""
 
 import re
 from pathlib import Path
@@ -48,7 +48,9 @@ def test_a_link_shows_tab_patch_token_and_a_to_somebody_else(open_page: OpenPage
     expect(page.locator(".lens-notice")).to_have_text("Link copied.")
     link = page.evaluate("() => navigator.clipboard.readText()")
     said = parse_qs(urlsplit(link).query)
-    assert said["view"] == ["compare"] and said["patch"] == ["nir-26"] and said["token"] == ["2"]
+    assert said["view"] == ["compare"]
+    assert said["patch"] == ["nir-26"]
+    assert said["token"] == ["2"]
     assert parse_qs(said["a"][0]) == {"example": ["night"], "beta": ["0.1"]}
 
     other = open_page(f"?{urlsplit(link).query}")
@@ -161,7 +163,10 @@ def test_pictures_dropped_anywhere_are_told_apart_and_a_wide_one_can_be_split(
     page = open_page()
     drop = """async (files) => {
       const data = new DataTransfer();
-      for (const [name, url] of files) data.items.add(new File([await (await fetch(url)).blob()], name, { type: 'image/png' }));
+      for (const [name, url] of files) {
+        const blob = await (await fetch(url)).blob();
+        data.items.add(new File([blob], name, { type: 'image/png' }));
+      }
       const target = document.querySelector('.lens-readout');
       for (const kind of ['dragenter', 'dragover', 'drop']) {
         target.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
@@ -170,7 +175,8 @@ def test_pictures_dropped_anywhere_are_told_apart_and_a_wide_one_can_be_split(
     }"""
     photo = page.evaluate("() => document.querySelector('canvas[data-modality=rgb]').toDataURL()")
     page.evaluate(drop, [["x_thermal.png", photo], ["photo.png", photo], ["x_ni.png", photo], ["more.png", photo]])
-    assert page.evaluate("window.seen") and page.locator(".lens-drop").is_hidden()
+    assert page.evaluate("window.seen")
+    assert page.locator(".lens-drop").is_hidden()
     notes = page.locator(".lens-notes")
     for words in ("RGB: photo.png, told by its place", "NIR: x_ni.png, told by its name", "TIR: x_thermal.png, told"):
         expect(notes).to_contain_text(words)

@@ -105,18 +105,26 @@ function makeParts(lens) {
   return { arrival, connection, controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs };
 }
 
-function makePage(parts, { notice, store }) {
+function makePage(parts, { config, notice, store }) {
   const { connection, controls, epochs, sources, display, facts, matrix, why, weights, exporter, header, views, tabs } = parts;
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
+  const skip = h('a.lens-skip', {
+    href: '#', 'data-t': 'skip',
+    onclick: (event) => {
+      event.preventDefault(); // an address of its own would be an entry for Back
+      store.update({ view: FIRST_VIEW });
+      parts.selection.grid.focus();
+    },
+  });
   const panels = h('div.lens-panels', {}, progress, ...views.map((view) => view.node));
   store.subscribe(['busy'], () => {
     progress.hidden = !store.state.busy;
     panels.classList.toggle('lens-waiting', store.state.busy); // what is shown is not what was asked for
   });
-  return h('div.lens', {}, header.node, header.banner, connection.node,
-    h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, facts.node, display.node, why.node),
-      h('main.lens-main', {}, tabs.node, controls.node, epochs && epochs.node,
+  return h('div.lens', {}, skip, header.node, header.banner, connection.node,
+    h('div.lens-body', {}, h('div.lens-side', { role: 'region', 'data-t-aria': 'side' }, sources.node, facts.node, display.node, why.node),
+      h(config.sealed ? 'main.lens-main' : 'div.lens-main', {}, tabs.node, controls.node, epochs && epochs.node,
         panels)),
     matrix.node, weights.node, exporter ? exporter.dialog : null, sources.drop, notice.node);
 }

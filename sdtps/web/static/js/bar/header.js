@@ -96,7 +96,7 @@ export function makeHeader(lens, onAbout, buttons) {
     h('div.lens-fact', {}, h('span.lens-key', { 'data-t': 'variant' }), variant, asked),
     summary,
     h('div.lens-header-end', {}, ...buttons, languageButton(lens), themeButton()));
-  const banner = h('div.lens-banner', { role: 'status', hidden: true });
+  const banner = h('div.lens-banner', { hidden: true });
 
   function variantOption({ name, label }, lacking) {
     const reason = lacking ? i18n.sentence(lacking) : '';

@@ -3,8 +3,8 @@
 
 /** @import { Answer, Note, Server } from './types.js' */
 
-const REFUSALS = [413, 429, 503]; // their bodies hold a sentence
 const GATEWAY = [502, 504]; // a proxy answers, and nobody behind it
+const CROWDED = [413, 429, 503]; // a proxy in between may say less than our server
 const FAILED = { code: 'server.failed', values: {}, text: 'The server could not finish this; try again.' };
 const SIGNED_OUT = { code: 'server.signed_out', values: {}, text: 'You are signed out; reload the page and sign in.' };
 const BUSY = { code: 'server.busy', values: {}, text: 'The server is busy; try again in a moment.' };
@@ -27,9 +27,9 @@ export function findRoutes(page, href) {
 
 /** @returns {Promise<{ error: Note, zone: null, expired: string[] }>} */
 async function refusal(answer) {
-  let error = GATEWAY.includes(answer.status) ? UNREACHABLE : FAILED;
-  if (answer.status === 401) error = SIGNED_OUT;
-  else if (REFUSALS.includes(answer.status)) error = (await answer.json().catch(() => ({}))).error || BUSY;
+  const { error: said } = answer.status === 401 ? { error: SIGNED_OUT } : await answer.json().catch(() => ({}));
+  const plain = CROWDED.includes(answer.status) ? BUSY : GATEWAY.includes(answer.status) ? UNREACHABLE : FAILED;
+  const error = said && said.code ? said : plain;
   return { error, zone: null, expired: [] };
 }
 

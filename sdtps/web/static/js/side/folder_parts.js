@@ -56,7 +56,7 @@ export function makeMenus({ config, i18n }, filter, onChange) {
 export function makeCurrent(i18n, found, { step, go }) {
   const thumb = h('img.lens-browse-thumb', { alt: '', hidden: true });
   const facts = h('div.lens-browse-facts');
-  const where = h('span.lens-browse-position', { 'aria-live': 'polite' });
+  const where = h('span.lens-browse-position');
   const button = (name, text, onclick) => h('button.lens-step', {
     type: 'button', 'data-browse': name, 'data-t-title': `browse.${name}`, 'data-t-aria': `browse.${name}`, onclick,
   }, text);

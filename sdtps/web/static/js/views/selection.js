@@ -14,7 +14,7 @@ import { makeTokenChooser } from '../grid/tokens.js';
  * @param {Lens} lens
  * @param {{ chooseToken: (token: number | null) => void, openMatrix: () => void }} actions
  */
-export function makeSelection({ config, i18n, store, tables }, { chooseToken, openMatrix }) {
+export function makeSelection({ config, i18n, notice, store, tables }, { chooseToken, openMatrix }) {
   const { state } = store;
   const grid = makeGrid(config, (modality, open) => {
     if (open) priors.add(modality);
@@ -24,7 +24,7 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
   const chooser = makeTokenChooser(chooseToken, openMatrix);
   const tokenColumn = config.panels.findIndex((panel) => panel.tokens);
   if (tokenColumn >= 0) grid.heads[tokenColumn].extra.append(chooser.node);
-  const readout = makeReadout(grid, store, i18n);
+  const readout = makeReadout(grid, store, i18n, notice.say);
   const { pin } = makeHover(grid.node, store);
   const empty = h('div.lens-empty', { hidden: true }, h('h2', { 'data-t': 'empty.title' }), h('p', { 'data-t': 'empty.text' }));
   const area = h('div.lens-area', {}, grid.node, empty);
