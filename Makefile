@@ -11,7 +11,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-js lint bench fuzz soak load sbom audit container screenshots browser clean
+.PHONY: help run test test-js lint bench fuzz soak load sbom audit container screenshots browser browsers clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -19,7 +19,7 @@ help: ## Show this list
 run: $(RUN_STAMP) ## Install what is needed and start the page on http://127.0.0.1:7860
 	$(BIN)/python app.py $(ARGS)
 
-test: $(DEV_STAMP) $(NODE_STAMP) browser ## Install what is needed; lint, types, unit, API and browser tests
+test: $(DEV_STAMP) $(NODE_STAMP) browser firefox ## Install what is needed; lint, types, unit, API and browser tests
 	$(MAKE) --no-print-directory lint test-js
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
@@ -59,6 +59,14 @@ screenshots: $(DEV_STAMP) browser ## Take the README's pictures
 
 browser: ## Chromium and fonts for the browser tests
 	@sh scripts/setup.sh browser
+
+.PHONY: firefox
+firefox:
+	@sh scripts/setup.sh firefox
+
+browsers: $(DEV_STAMP) browser ## The short flows in Chromium, Firefox and WebKitGTK
+	@sh scripts/setup.sh browsers
+	OMP_NUM_THREADS=1 SDTPS_BROWSERS=chromium,firefox,webkit $(BIN)/python -m pytest tests/web/browsers $(ARGS)
 
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) $(BENCH_VENV) node_modules .pytest_cache .mypy_cache .ruff_cache

@@ -2,6 +2,7 @@
 
 /** @import { Lens, Model, Variant } from '../core/types.js' */
 import { h, setText } from '../core/dom.js';
+import { icon } from '../core/icons.js';
 import { remember } from '../core/memory.js';
 import { currentModel } from '../core/models.js';
 
@@ -43,7 +44,7 @@ function themeButton() {
   return h('button.lens-plain', {
     type: 'button', 'data-choice': 'theme', 'data-t-aria': 'theme', 'data-t-title': 'theme',
     onclick: () => remember({ theme: document.body.classList.toggle('dark') ? 'dark' : 'light' }),
-  }, '◐');
+  }, icon('theme'));
 }
 
 // Which weights, and what is known of them.
@@ -58,7 +59,7 @@ function makeWeightsFact({ config, i18n, store, session }, onAbout) {
   const add = h('button.lens-icon', {
     type: 'button', 'data-t-aria': 'upload.title', 'data-t-title': 'upload.title', 'data-open': 'upload',
     hidden: !config.upload_weights.allowed, onclick: () => onAbout('upload'),
-  }, '+');
+  }, icon('add'));
   const node = h('div.lens-fact', {}, h('span.lens-key', { 'data-t': 'weights' }), menu, single, add, hash, badge);
 
   function refresh(model) {
