@@ -55,6 +55,11 @@ class WeightsSource:
         """The same with some changes."""
         return replace(self, **changes)
 
+    def absolute(self) -> "WeightsSource":
+        """The same for a process in another folder."""
+        path = self.path if str(self.path).startswith(TIMM) else Path(self.path).resolve()
+        return replace(self, path=path, config=self.config and Path(self.config).resolve())
+
     def load(self, device: str = "auto") -> LoadedModel:
         """Load it."""
         return load_model(self.path, device, size=self.size, config=self.config, force=self.force)

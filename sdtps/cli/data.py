@@ -3,14 +3,21 @@
 import argparse
 
 from sdtps.cli.options import Subparsers
+from sdtps.cli.options import add_command as add_parser
 from sdtps.datasets import UNKNOWN, open_dataset
 
 SHOWN_BROKEN = 10
+EXAMPLES = """
+    data RGBNT201
+    data my-pictures --all
+"""
 
 
 def add_command(commands: Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser("data", help="say which data set a folder holds, its splits, and what is broken in it")
+    parser = add_parser(
+        commands, "data", "say which data set a folder holds, its splits, and what is broken in it", EXAMPLES
+    )
     parser.add_argument("folder")
     parser.add_argument("--all", action="store_true", help=f"list every broken file, not the first {SHOWN_BROKEN}")
     parser.set_defaults(run=run)

@@ -2,13 +2,16 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sdtps.cli import options as shared
-from sdtps.export.figure import FORMATS, PRESETS, FigureOptions, Sheet, compare_figure, grid_figure
-from sdtps.export.figure.style import DPI, WORDS
+from sdtps.export.figure.style import DPI, FORMATS, PRESETS, WORDS, FigureOptions
 from sdtps.export.rendering import COLOUR_MAPS
 from sdtps.panels import PANELS
 from sdtps.support.errors import InputError
+
+if TYPE_CHECKING:
+    from sdtps.export.figure import Sheet
 
 EXAMPLES = """examples:
   python -m sdtps figure rgb.png nir.png tir.png --out figure.pdf
@@ -87,6 +90,8 @@ def look_from(options: argparse.Namespace) -> FigureOptions:
 
 def run(options: argparse.Namespace) -> int:
     """Draw and write."""
+    from sdtps.export.figure import compare_figure, grid_figure
+
     look = look_from(options)
     target = check_format(options.out)
     shown = shared.open_set(options)

@@ -5,17 +5,23 @@ import argparse
 from tqdm import tqdm
 
 from sdtps.cli import options as shared
-from sdtps.export.supplement import write_supplement
 from sdtps.support.files import write_whole
+
+EXAMPLES = """
+    supplement rgb.png nir.png tir.png --out page.html
+    supplement result.zip --out page.html --anonymous
+"""
 
 
 def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser(
+    parser = shared.add_command(
+        commands,
         "supplement",
-        help="write one HTML file with the interactive grid, for supplementary material",
-        description="The page needs no server and no network. The sparse ratio moves freely; beta, aggregation and tau "
-        "move over values that are computed now and put into the file, which stays below 3 MB.",
+        "write one HTML file with the interactive grid, for supplementary material",
+        EXAMPLES,
+        "The page needs no server and no network. The sparse ratio moves freely; beta, aggregation and tau move over "
+        "values that are computed now and put into the file, which stays below 3 MB.",
     )
     shared.add_set(parser)
     parser.add_argument("--out", required=True, help="the .html")
@@ -26,6 +32,8 @@ def add_command(commands: shared.Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compute all steps and write the page."""
+    from sdtps.export.supplement import write_supplement
+
     shown = shared.open_set(options)
     opened = shown.reopen()
     with tqdm(unit="step") as bar:

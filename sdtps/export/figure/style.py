@@ -28,6 +28,7 @@ PRESETS = MappingProxyType(
 )
 PAGE_PANELS = tuple(name for name in SDTPS_PANELS if PANELS[name].group is not Group.WHAT_IF)
 COLUMN_PANELS = tuple(name for name in PAGE_PANELS if PANELS[name].compact)
+PAGE_WIDTH, PAGE_HEIGHT = 8.5, 8.4  # what a figure with its caption has on a page; wider ones (posters) in proportion
 WIDE_ENOUGH = 5.0  # inches, from which all eight columns are legible
 
 FONT = "STIXGeneral"  # Times-like, as the templates' body; comes with Matplotlib
@@ -97,6 +98,15 @@ WORDS = {
 }
 
 
+def on_a_page(inches: float, cell: tuple[float, float], rows: int, height: float) -> tuple[float, float]:
+    """Width and height of a cell, made smaller where a sheet with so many rows of it would be taller than a page."""
+    tallest = PAGE_HEIGHT * max(1.0, inches / PAGE_WIDTH)
+    if height <= tallest or rows == 0:
+        return cell
+    smaller = max(0.05, cell[1] - (height - tallest) / rows)
+    return cell[0] * smaller / cell[1], smaller
+
+
 @dataclass(frozen=True)
 class FigureOptions:
     """How to draw; what is drawn comes from the analysis.
@@ -163,9 +173,14 @@ class FigureOptions:
         own = [name for name in panels_of(variant) if name in legible or name not in SDTPS_PANELS]
         return self.columns or tuple(own)
 
+    @property
+    def words_language(self) -> str:
+        """The language that can be printed: English where no font could print Chinese."""
+        return self.language if self.language == "en" or cjk_font() else "en"
+
     def words(self) -> dict[str, str]:
         """The words of the language, those of the page for the columns; English where no font could print Chinese."""
-        language = self.language if self.language == "en" or cjk_font() else "en"
+        language = self.words_language
         return WORDS[language] | {
             name: texts()[language].get(f"column.{name}", panel.title or name) for name, panel in PANELS.items()
         }

@@ -228,6 +228,12 @@ class PageBackend:
             rgb, nir, tir = (contents[m] for m in MODALITIES)
             return read_triplet(rgb, nir, tir, fit)
 
+    def named(self, source: Mapping[str, Any], fit: Fit) -> tuple[Triplet, int | None]:
+        """A set by the name of an example or the id of a record, and its camera where that is known."""
+        request = AnalyseRequest.parse({"pictures": {str(m): dict(source) for m in MODALITIES}, "fit": str(fit)})
+        located, _ = self._origin(request)
+        return self._triplet(request), None if located is None else located.record.cam
+
     def keep(self, picture: Picture) -> Payload:
         """Hold a picture until it is analysed; its key, a preview and its notes."""
         token = secrets.token_urlsafe(16)

@@ -13,7 +13,7 @@ from sdtps.web.static.modules import join
 STATIC = Path(__file__).parent
 LANGUAGES = ("en", "zh")
 STYLES = ("lens.css", "weights.css", "data.css", "why.css", "export.css", "training.css", "state.css")
-TEXTS = ("texts", "why", "selectors", "training", "state")  # one file per area and language
+TEXTS = ("texts", "why", "selectors", "training", "matters", "state")  # one file per area and language
 
 
 def read_static(name: str) -> str:

@@ -94,13 +94,15 @@ function makeParts(lens) {
   const exporter = config.sealed ? null : makeExport(lens);
   const header = makeHeader(lens, weights.open, exporter ? [makeCopyLink(lens), exporter.button] : []);
   const connection = makeConnectionBanner(lens);
-  const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))]);
+  const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens, { seeTraining }))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });
   const training = /** @type {any} */ (views.find(({ id }) => id === 'training'));
+  function seeTraining(names) { training.only(names); store.update({ view: training.id }); }
   const epochs = training ? makeEpochBar(lens, training) : null;
   const compare = /** @type {any} */ (views.find(({ id }) => id === 'compare'));
   const arrival = makeArrival(lens, {
-    hasView: tabs.has, pin: selection.pin, chooseToken, compareWith: compare ? compare.compareWith : () => {},
+    hasView: tabs.has, pin: selection.pin, chooseToken,
+    openRecorded: training ? training.openLinked : null, compareWith: compare ? compare.compareWith : () => {},
   });
   return { arrival, connection, controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs };
 }

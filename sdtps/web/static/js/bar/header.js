@@ -19,6 +19,7 @@ export function modelName(model, models) {
 
 // How far the weights can be trusted, as the badge says it.
 function trust({ weights, report }) {
+  if (weights.family === 'recorded') return 'weights.recorded';
   if (!weights.complete) return weights.trained ? 'weights.partial' : 'weights.random';
   return report.absent.length ? 'weights.without' : 'weights.trained';
 }

@@ -25,22 +25,23 @@ function setOf({ example, record, own, fit }, leaveOut, weights, variant) {
 /**
  * @param {Lens} lens
  * @param {{ hasView: (id: string) => boolean, pin: (patch: number | null, modality?: any) => void,
- *   chooseToken: (token: number | null) => void, compareWith: (query: string | null) => void }} page
+ *   chooseToken: (token: number | null) => void, openRecorded: ((where: any) => void) | null, compareWith: (query: string | null) => void }} page
  */
 export function makeArrival({ config, session, store }, page) {
   const { state, update } = store;
   let awaited = /** @type {Link | null} */ (null); // whose pictures are on their way
 
   // The same pictures through the same weights: then only the sliders differ.
-  const sameSet = (link) => state.analysis !== null && !state.recorded
+  const sameSet = (link) => state.analysis !== null && !state.recorded && !link.recorded
     && setOf(link, link.leaveOut, link.wanted || config.models[0].id, link.settings.variant)
       === setOf(state, state.leaveOut, state.weights, state.settings.variant);
 
   function openSet(link) {
     const other = link.wanted && link.wanted !== state.weights;
     if (other) session.chooseModel(link.wanted);
+    else if (link.recorded && page.openRecorded) page.openRecorded(link.recorded);
+    else if (!link.own) session.analyse();
     if (link.own) session.recall(link.own, link);
-    else if (!other) session.analyse();
   }
 
   /**

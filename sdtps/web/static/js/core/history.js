@@ -14,9 +14,10 @@ const LOOKS = ['display', 'token', 'against'];
  * What Back walks through: places are steps at once, positions once they settled.
  * @param {State} state
  */
-export function stepOf({ example, record, own, view, weights, fit, leaveOut, settings }) {
+export function stepOf({ example, record, own, view, weights, fit, leaveOut, recorded, settings }) {
   const { variant, ...position } = settings;
-  return { place: JSON.stringify([example, record, own, view, weights, fit, [...leaveOut], variant]), position: JSON.stringify(position) };
+  const place = [example, record, own, view, weights, fit, [...leaveOut], recorded?.name, recorded?.probe, variant];
+  return { place: JSON.stringify(place), position: JSON.stringify([position, recorded?.epoch]) };
 }
 
 /**
@@ -71,7 +72,7 @@ export function keepAddress({ config, session, store }, arrive) {
     else history.replaceState(history.state, '', href);
   }, LINK_DELAY);
 
-  store.subscribe(['settings'], () => {
+  store.subscribe(['settings', 'recorded'], () => {
     const now = performance.now();
     if (beginsMove(now - moved, pressed())) settled = true;
     moved = now;

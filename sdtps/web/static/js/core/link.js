@@ -36,6 +36,7 @@ const UNMET = {
  * @returns {Note}
  */
 export const unmet = (code, values = {}) => ({ code, values, text: fillTemplate(UNMET[code], values) });
+const RUN_NAME = /^[^\p{Cc}]{1,200}$/u;
 
 const shortName = (name) => SHORT[name] || name;
 const numberIn = (query, name) => Number.parseFloat(query.get(name) ?? '');
@@ -91,6 +92,13 @@ function readPictures(config, query, missed) {
   return { example: example ? example.name : null, record, own };
 }
 
+// An epoch of a recorded run, which is named as its folder is: numbers change with what a server shows.
+function readRecorded(query) {
+  const name = query.get('run') || '';
+  const [epoch, probe] = ['epoch', 'set'].map((key) => Number.parseInt(query.get(key) ?? '', 10));
+  return RUN_NAME.test(name) ? { name, epoch: epoch >= 0 ? epoch : 0, probe: probe >= 0 ? probe : 0 } : null;
+}
+
 /**
  * @param {Config} config
  * @param {string} search of the address
@@ -113,6 +121,7 @@ export function readLink(config, search) {
     view: query.get('view') || '',
     ...readHand(query),
     against: query.get('a') || null,
+    recorded: readRecorded(query),
     missed,
   };
 }
@@ -158,6 +167,10 @@ export function linkTo(href, config, state) {
   const url = new URL(href);
   const put = putter(url.searchParams);
   putSet(put, config, state);
+  const epoch = state.recorded ?? { name: null, epoch: null, probe: 0 };
+  put('run', epoch.name, null);
+  put('epoch', epoch.epoch, null);
+  put('set', epoch.probe, 0);
   put('own', state.own, null);
   put('view', state.view, FIRST_VIEW);
   const { pointed, token } = state;

@@ -135,6 +135,7 @@
  * @property {Settings} settings
  * @property {Counts} counts
  * @property {Record<string, any>} [fusion] what the fusion behind the selection says
+ * @property {any[]} [combinations] where DeMo's combinations of modalities look
  * @property {{ predictor: number, self: number, cross: number, cosines: boolean }} mix
  * @property {Record<string, Range>} ranges
  * @property {Note[]} notes
@@ -162,7 +163,7 @@
  * @property {boolean} matrixOpen
  * @property {string | null} key
  * @property {Analysis | null} analysis
- * @property {{ run: number, epoch: number, probe: number } | null} recorded the epoch of a run that is shown, if one is
+ * @property {{ run: number, name: string, epoch: number, probe: number } | null} recorded the epoch of a run that is shown, if one is
  * @property {boolean} busy
  * @property {boolean} connected the server answers
  * @property {string} view the tab

@@ -7,6 +7,7 @@ import { aboutShown } from '../core/questions.js';
 import { afterwards } from '../core/requester.js';
 import { computing, makeWork } from '../core/work.js';
 import { chartLegend, dotChart } from './chart.js';
+import { makeEffects } from './effects.js';
 import { ROUTES, makeGradientMaps } from './gradient_maps.js';
 import { drawStory, flowOf, power } from './story.js';
 
@@ -67,8 +68,11 @@ function makeGradientJob(lens, onDone, work) {
   return { run, about };
 }
 
-/** @param {Lens} lens */
-export function makeGradientsView(lens) {
+/**
+ * @param {Lens} lens
+ * @param {{ seeTraining: (names: string[]) => void }} ways
+ */
+export function makeGradientsView(lens, { seeTraining }) {
   const { i18n, store } = lens;
   const { state } = store;
   const look = { source: 'triplet', cosines: 'free' };
@@ -77,6 +81,7 @@ export function makeGradientsView(lens) {
   const story = h('div.lens-story', {}, computing());
   const chart = h('div.lens-norms');
   const maps = makeGradientMaps(lens);
+  const effects = makeEffects(lens);
   const status = h('span.lens-status');
   const choice = (name, options) => segmented(`gradient.${name}`, options, look[name], (value) => { look[name] = value; draw(); }).node;
   const node = h('div.lens-split.lens-gradients', {}, story, h('section', { 'data-t-aria': 'view.gradients' },
@@ -99,7 +104,7 @@ export function makeGradientsView(lens) {
       story.replaceChildren(h('p.lens-hint', {}, i18n.sentence(found.error)));
       return;
     }
-    story.replaceChildren(...drawStory(found.triplet, analysis, i18n));
+    story.replaceChildren(...drawStory(found.triplet, analysis, i18n), effects.ofRoutes(found.triplet, seeTraining));
     chart.replaceChildren(...normsChart(found[look.source], look.cosines === 'cut', i18n));
     maps.draw(analysis, found.triplet, look.cosines === 'cut');
     node.dataset.gradients = found.about;
@@ -110,5 +115,5 @@ export function makeGradientsView(lens) {
     if (found) later(); else run();
   }
 
-  return { id: 'gradients', node, retranslate: draw, update };
+  return { id: 'gradients', node, retranslate: draw, update, shown: () => effects.ready(draw) };
 }

@@ -10,6 +10,7 @@ import { latestWins } from '../core/requester.js';
 import { computing } from '../core/work.js';
 import { miniMap, miniWidth } from '../grid/minimap.js';
 import { photoLook } from '../grid/paint.js';
+import { makeEffects } from './effects.js';
 
 // The kept patches, or the weights of a selector that drops none.
 const decision = ({ mask, weights }, table) => (weights ? { values: weights, range: /** @type {Range} */ ([0, 1]), table } : { mask });
@@ -38,12 +39,16 @@ function pictures(result, { current, table }, state, i18n) {
   ];
 }
 
-/** @param {Lens} lens */
-export function makeVariantsView(lens) {
+/**
+ * @param {Lens} lens
+ * @param {{ seeTraining: (names: string[]) => void }} ways
+ */
+export function makeVariantsView(lens, { seeTraining }) {
   const { i18n, config, store, session, tables } = lens;
   const { state } = store;
   const cards = h('div.lens-variant-cards', {}, computing());
   const node = h('div.lens-variants', {}, h('p.lens-intro', { 'data-t': 'variants.intro' }), cards);
+  const effects = makeEffects(lens);
   let found = null;
 
   const ask = latestWins(
@@ -62,6 +67,7 @@ export function makeVariantsView(lens) {
             type: 'button', 'data-use': result.name, 'data-t': 'variants.use', disabled: Boolean(result.lacking), onclick: use,
           })),
       h('p', {}, variantSummary(about, i18n)),
+      ...effects.ofVariant(result.name, seeTraining),
       ...(result.lacking ? [h('p.lens-lacking', {}, i18n.sentence(result.lacking))]
         : pictures(result, { current, table: tables[state.display.colormap] }, state, i18n)));
   }
@@ -77,5 +83,5 @@ export function makeVariantsView(lens) {
     node.dataset.variants = found.now;
   }
 
-  return { id: 'variants', node, retranslate: draw, update: () => { if (state.key) ask(null); } };
+  return { id: 'variants', node, retranslate: draw, shown: () => effects.ready(draw), update: () => { if (state.key) ask(null); } };
 }
