@@ -23,7 +23,7 @@ FREE_COLOUR = """c => {
 def test_pin_and_compare(app: App, open_page: OpenPage, model) -> None:
     page = open_page()
     show(page, "compare")
-    page.get_by_text("Pin what is on screen, then change anything").wait_for()
+    page.get_by_text("Keep what is on screen as A, then change anything").wait_for()
     page.locator("[data-compare=pin]").click()
     wait_compared(page, beta=0.25)
     facts = page.locator("[data-facts=rgb]")
@@ -75,7 +75,7 @@ def test_compare_another_triplet_and_another_grid(app: App, open_page: OpenPage,
     page.select_option("[data-choice=weights]", label="vehicle.safetensors")
     page.get_by_text("A and B have different grids").wait_for()
     page.locator("[data-compare=clear]").click()
-    page.get_by_text("Pin what is on screen, then change anything").wait_for()
+    page.get_by_text("Keep what is on screen as A, then change anything").wait_for()
 
 
 def test_sweep_click_goes_there(app: App, open_page: OpenPage, model) -> None:
@@ -91,7 +91,7 @@ def test_sweep_click_goes_there(app: App, open_page: OpenPage, model) -> None:
     area = page.locator("[data-curve=cosine] .lens-pick")
     box = area.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
-    assert "Attention weight 0.4" in page.locator(".lens-sweep-readout").inner_text()
+    assert "Beta 0.4" in page.locator(".lens-compare .lens-sweep-readout").inner_text()
     page.mouse.click(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
     wait_for_settings(page, beta=0.4)
     assert field(page, "beta").input_value() == "0.4"
@@ -112,7 +112,7 @@ def test_variant_table(app: App, open_page: OpenPage, model) -> None:
     )
     change = metrics.compare(first, second).modalities["tir"]
     shown = page.locator("article[data-variant=open-source] [data-jaccard=tir]").inner_text()
-    assert shown == f"+{len(change.entered)} −{len(change.left)} · J {change.overlap.jaccard:.2f}"
+    assert shown == f"+{len(change.entered)} −{len(change.left)} · Jaccard {change.overlap.jaccard:.2f}"
     assert "keeps the same patches" in page.locator("article[data-variant=complete-gumbel]").inner_text()
     page.locator("[data-use=importance]").click()
     wait_for_settings(page, variant="importance")
