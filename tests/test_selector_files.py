@@ -22,7 +22,7 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "selectors.md"
 
 def code_of(document: Path) -> str:
     """The one Python example of a document."""
-    (code,) = re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL)
+    (code,) = re.findall(r"```python[^\n]*\n(.*?)```", document.read_text(), re.DOTALL)
     return code
 
 

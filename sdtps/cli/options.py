@@ -118,7 +118,8 @@ def add_settings(parser: Parser) -> None:
         usual = getattr(Settings, slider.name)
         name = f"--{slider.name.replace('_', '-')}"
         group.add_argument(name, type=float, help=f"{slider.meaning} (else {usual:g})")
-    group.add_argument("--variant", choices=tuple(VARIANTS), help=f"which SDTPS (else {Settings.variant})")
+    named = ", ".join(f"{v.name} = {v.title}" for v in VARIANTS.values() if v.title)
+    group.add_argument("--variant", choices=tuple(VARIANTS), help=f"which SDTPS (else {Settings.variant}): {named}")
     knobs = ", ".join(f"{knob.name} ({v.name})" for v in VARIANTS.values() for knob in v.knobs)
     group.add_argument(
         "--knob", action="append", type=_knob, default=[], metavar="NAME=VALUE", help=f"what a selector reads: {knobs}"

@@ -1,12 +1,13 @@
 // The named variants on the same image set and weights, each beside the one that is chosen.
 
 /** @import { Lens, Range } from '../core/types.js' */
-import { variantSummary } from '../bar/header.js';
+import { variantLabel, variantSummary, variantTitle } from '../bar/variant.js';
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { orDash } from '../core/numbers.js';
 import { askAbout } from '../core/questions.js';
 import { latestWins } from '../core/requester.js';
+import { computing } from '../core/work.js';
 import { miniMap, miniWidth } from '../grid/minimap.js';
 import { photoLook } from '../grid/paint.js';
 import { makeEffects } from './effects.js';
@@ -23,7 +24,7 @@ function picture(result, m, { analysis, display }, { current, table }) {
       caption: m.toUpperCase(), label: `${result.name}, ${m.toUpperCase()}`, data: { variant: result.name, modality: m },
     }),
     current ? null : h('p.lens-under', { 'data-jaccard': m },
-      `+${change.entered.length} −${change.left.length} · J ${change.overlap.jaccard.toFixed(2)}`));
+      `+${change.entered.length} −${change.left.length} · Jaccard ${change.overlap.jaccard.toFixed(2)}`));
 }
 
 function pictures(result, { current, table }, state, i18n) {
@@ -45,7 +46,7 @@ function pictures(result, { current, table }, state, i18n) {
 export function makeVariantsView(lens, { seeTraining }) {
   const { i18n, config, store, session, tables } = lens;
   const { state } = store;
-  const cards = h('div.lens-variant-cards');
+  const cards = h('div.lens-variant-cards', {}, computing());
   const node = h('div.lens-variants', {}, h('p.lens-intro', { 'data-t': 'variants.intro' }), cards);
   const effects = makeEffects(lens);
   let found = null;
@@ -60,7 +61,7 @@ export function makeVariantsView(lens, { seeTraining }) {
     const current = result.name === found.now;
     const use = () => session.chooseVariant(result.name);
     return h(`article.lens-card${current ? '.lens-current' : ''}`, { 'data-variant': result.name },
-      h('header', {}, h('h3', {}, result.name, h('small', {}, about.label)),
+      h('header', {}, h('h3', {}, variantTitle(result.name, i18n), h('small', {}, variantLabel(about))),
         current ? h('span.lens-badge', { 'data-t': 'variants.current' })
           : h('button.lens-button', {
             type: 'button', 'data-use': result.name, 'data-t': 'variants.use', disabled: Boolean(result.lacking), onclick: use,
