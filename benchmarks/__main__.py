@@ -11,6 +11,7 @@ from benchmarks.measure import Findings, machine_facts
 TOPICS = {
     "peers": "first analysis beside the bare forward, pytorch-grad-cam, torch-cam and attention rollout",
     "rescore": "a slider move beside the forward that it saves",
+    "selectors": "a slider move of every selector beside one of SDTPS",
     "slider": "slider to pixels in a browser beside a bare echo; drags, near and far",
     "stages": "where the time of a first analysis goes; draws the picture",
     "throughput": "a folder as a batch beside the bare forward, in one and two processes",

@@ -2,6 +2,8 @@
 # What pip cannot bring: a Python with venv, Chromium, fonts, Node. From apt when root, else one sentence on what to do.
 #   setup.sh venv DIR    create DIR unless it is there
 #   setup.sh browser     Chromium and Chinese fonts
+#   setup.sh drawing     OpenGL without a window, for rendered people
+#   setup.sh proxy       nginx, for the test of two replicas
 #   setup.sh node        Node 18 or newer with npm, for the checks of the scripts
 #   setup.sh beside DIR OTHER    create OTHER, an environment that sees what DIR has, unless it is there
 set -eu
@@ -44,6 +46,14 @@ browser)
     command -v chromium >/dev/null 2>&1 || install "chromium" "Chromium for the browser tests"
     fc-list 2>/dev/null | grep -qi cjk || install "fontconfig fonts-noto-cjk fonts-dejavu-core" "fonts for the browser tests"
     ;;
+drawing)
+    if ! ldconfig -p 2>/dev/null | grep -q 'libEGL\.so\.1' || ! ls /usr/lib/*/dri/swrast_dri.so >/dev/null 2>&1; then
+        install "libegl1 libgl1-mesa-dri" "OpenGL without a window"
+    fi
+    ;;
+proxy)
+    [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null 2>&1 || install "nginx-light" "nginx for the test of two replicas"
+    ;;
 node)
     has_node || install "nodejs npm" "Node 18 or newer with npm for the checks of the scripts"
     has_node || { echo "Missing: Node 18 or newer with npm. Install it and run make again." >&2; exit 1; }
@@ -54,7 +64,7 @@ beside)
     "$2/bin/python" -c "$packages" >"$("$3/bin/python" -c "$packages")/beside.pth"
     ;;
 *)
-    echo "usage: setup.sh venv DIR | browser | node | beside DIR OTHER" >&2
+    echo "usage: setup.sh venv DIR | browser | drawing | proxy | node | beside DIR OTHER" >&2
     exit 2
     ;;
 esac

@@ -293,6 +293,7 @@ class WeightsReport:
         assumed: plain sentences on what the file does not say and was assumed.
         facts: what the shapes say: grid, input size, classes, cameras, rows and so on.
         settings: ratios and beta of the training, where a configuration says them.
+        about: what the weights say of themselves, by language and part (`sdtps.checkpoints.about`); mostly nothing.
     """
 
     name: str
@@ -309,6 +310,7 @@ class WeightsReport:
     assumed: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, float] = field(default_factory=dict)
+    about: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def short_hash(self) -> str:
@@ -336,6 +338,7 @@ class WeightsReport:
             "groups": [asdict(g) for g in self.groups],
             "facts": dict(self.facts),
             "settings": dict(self.settings),
+            "about": {language: dict(parts) for language, parts in self.about.items()},
             **sentences,
         }
 

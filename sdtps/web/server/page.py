@@ -10,6 +10,7 @@ from sdtps.web.server.access_log import logged, outcome
 from sdtps.web.server.api import add_api
 from sdtps.web.server.component import lens_view
 from sdtps.web.server.limits import refuse_downloads
+from sdtps.web.server.tools import add_tools
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.model_registry import UPLOAD_BYTES
 
@@ -32,6 +33,7 @@ def build_page(backend: PageBackend) -> gr.Blocks:
     with gr.Blocks(title=TITLE, fill_width=True, delete_cache=(3600, DAY)) as page:
         made: set[str] = set()
         add_api(backend, made)
+        add_tools(backend)
         page.temp_file_sets.append(made)
         view = lens_view(backend)
 

@@ -54,6 +54,15 @@ test('a record stands instead of an example, and unknown words of a link stay', 
   assert.equal(linkTo('http://x/?lang=zh&example=day', CONFIG, stateOf(link)), 'http://x/?lang=zh&record=0123456789abcdef');
 });
 
+test('an epoch of a run is named by the run, its number and the image set', () => {
+  const link = readLink(CONFIG, '?run=final-s0&epoch=3&set=1&sparse=0.3');
+  assert.deepEqual(link.recorded, { name: 'final-s0', epoch: 3, probe: 1 });
+  assert.equal(linkTo('http://x/', CONFIG, stateOf(link)), 'http://x/?example=day&sparse=0.3&run=final-s0&epoch=3&set=1');
+  assert.equal(linkTo('http://x/?run=a&epoch=3&set=1', CONFIG, { ...stateOf(link), recorded: null }), 'http://x/?example=day&sparse=0.3');
+  assert.deepEqual(readLink(CONFIG, '?run=a&epoch=-2&set=x').recorded, { name: 'a', epoch: 0, probe: 0 });
+  assert.equal(readLink(CONFIG, '?epoch=3').recorded, null);
+});
+
 test('sources are named as the server knows them', () => {
   assert.deepEqual(picturesOf(sourcesOf({ example: 'day', record: null })).nir, { example: 'day' });
   assert.deepEqual(picturesOf(sourcesOf({ example: null, record: 'r' })).rgb, { record: 'r' });

@@ -4,6 +4,7 @@
 import { makeControls } from './bar/controls.js';
 import { makeEpochBar } from './bar/epochs.js';
 import { makeHeader } from './bar/header.js';
+import { makePaper } from './bar/paper.js';
 import { cssGradient, makeColourMaps } from './core/colours.js';
 import { h } from './core/dom.js';
 import { chooseLanguage, makeTranslator } from './core/i18n.js';
@@ -14,10 +15,14 @@ import { sourcesOf } from './core/pictures.js';
 import { afterwards } from './core/requester.js';
 import { makeSession } from './core/session.js';
 import { makeStore } from './core/store.js';
+import { makeAbout } from './dialogs/about.js';
 import { makeExport } from './dialogs/export.js';
 import { makeMatrixDialog } from './dialogs/matrix.js';
+import { makeTour } from './dialogs/tour.js';
 import { makeWeightsDialog } from './dialogs/weights.js';
+import { makeFocus } from './focus/focus.js';
 import { makeDisplay } from './side/display.js';
+import { makeDrawer } from './side/drawer.js';
 import { makeSelectorFacts } from './side/selector_facts.js';
 import { makeSources } from './side/sources.js';
 import { makeWhy } from './side/why.js';
@@ -35,7 +40,7 @@ const FURTHER_VIEWS = [makeCompareView, makeVariantsView, makeTrainingView, make
 
 // Browsers limit how often the address may change, and a drag changes it sixty times a second.
 const LINK_DELAY = 200;
-const IN_LINK = ['settings', 'display', 'weights', 'fit', 'leaveOut', 'example', 'record'];
+const IN_LINK = ['settings', 'display', 'weights', 'fit', 'leaveOut', 'example', 'record', 'recorded'];
 
 /**
  * What the link, the reader's memory and the defaults say.
@@ -84,27 +89,41 @@ function makeParts(lens) {
   const display = makeDisplay(lens);
   const facts = makeSelectorFacts(lens);
   const matrix = makeMatrixDialog(lens, chooseToken);
-  const selection = makeSelection(lens, { chooseToken, openMatrix: matrix.open });
+  const selection = makeSelection(lens, { chooseToken, openMatrix: matrix.open, openFocus: (what) => focus.open(what) });
   const why = makeWhy(lens, { pin: selection.pin, chooseToken });
   const weights = makeWeightsDialog(lens);
   const exporter = config.sealed ? null : makeExport(lens);
-  const header = makeHeader(lens, weights.open, exporter ? [exporter.button] : []);
-  const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens))]);
+  const page = () => /** @type {HTMLElement} */ (header.node.parentElement);
+  const tour = makeTour(lens, page);
+  const drawer = makeDrawer(page);
+  store.subscribe(['example', 'record'], drawer.close); // what was chosen is to be seen
+  const paper = makePaper(lens);
+  const about = makeAbout(lens, { openReport: () => weights.open(), startTour: tour.start });
+  const buttons = [drawer.button, ...(exporter ? [exporter.button] : [])];
+  const header = makeHeader(lens, { openAbout: about.open, openUpload: () => weights.open('upload') }, buttons);
+  const focus = makeFocus(lens, () => [...page().querySelectorAll('.lens-header, .lens-side, .lens-views, .lens-epochs, .lens-panels')]);
+  const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens, { seeTraining }))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });
   const training = /** @type {any} */ (views.find(({ id }) => id === 'training'));
+  function seeTraining(names) { training.only(names); tabs.choose(training.id); }
   const epochs = training ? makeEpochBar(lens, training) : null;
-  return { controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs };
+  return {
+    controls, epochs, training, sources, display, facts, matrix, selection, why, weights,
+    exporter, header, views, tabs, about, drawer, focus, paper, tour,
+  };
 }
 
-function makePage({ controls, epochs, sources, display, facts, matrix, why, weights, exporter, header, views, tabs }, { store }) {
+function makePage(parts, { store }) {
+  const { controls, epochs, header, paper, views, tabs } = parts;
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
   store.subscribe(['busy'], () => { progress.hidden = !store.state.busy; });
-  return h('div.lens', {}, header.node, header.banner,
-    h('div.lens-body', {}, h('aside.lens-side', {}, sources.node, facts.node, display.node, why.node),
+  return h('div.lens', {}, header.node, header.banner, paper && paper.node,
+    h('div.lens-body', {}, parts.drawer.scrim,
+      h('aside.lens-side', {}, ...['sources', 'facts', 'display', 'why'].map((name) => parts[name].node)),
       h('main.lens-main', {}, tabs.node, controls.node, epochs && epochs.node,
         h('div.lens-panels', {}, progress, ...views.map((view) => view.node)))),
-    matrix.node, weights.node, exporter ? exporter.dialog : null);
+    ...['focus', 'tour', 'matrix', 'weights', 'about'].map((name) => parts[name].node), parts.exporter ? parts.exporter.dialog : null);
 }
 
 // Texts above the pictures wrap, and a font that comes late changes their lines. The line below them may grow while
@@ -157,13 +176,17 @@ export function mountLens(root, config, server) {
   // After all parts: the texts that came with the numbers take room, too, and the page says what it shows.
   store.subscribe(['photos'], selection.fit);
   store.subscribe(['analysis'], () => { selection.grid.dataset.settings = JSON.stringify(state.analysis?.settings); });
+  const unwelcomed = store.subscribe(['analysis'], () => { unwelcomed(); parts.tour.greet(); });
   colour();
   translate();
   parts.header.refresh();
+  parts.paper?.tell();
   tabs.retranslate();
   tabs.choose(selection.id);
   if (link.wanted && link.wanted !== state.weights) {
     session.chooseModel(link.wanted);
+  } else if (link.recorded && parts.training) {
+    parts.training.openLinked(link.recorded);
   } else {
     saveLink();
     session.analyse();

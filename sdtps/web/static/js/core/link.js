@@ -15,6 +15,7 @@ export const DISPLAY_CHOICES = {
 };
 export const FITS = ['stretch', 'letterbox'];
 const RECORD_ID = /^[0-9a-f]{16}$/;
+const RUN_NAME = /^[^\p{Cc}]{1,200}$/u;
 
 const shortName = (name) => SHORT[name] || name;
 const numberIn = (query, name) => Number.parseFloat(query.get(name) ?? '');
@@ -47,6 +48,13 @@ function readDisplay(query) {
   return display;
 }
 
+// An epoch of a recorded run, which is named as its folder is: numbers change with what a server shows.
+function readRecorded(query) {
+  const name = query.get('run') || '';
+  const [epoch, probe] = ['epoch', 'set'].map((key) => Number.parseInt(query.get(key) ?? '', 10));
+  return RUN_NAME.test(name) ? { name, epoch: epoch >= 0 ? epoch : 0, probe: probe >= 0 ? probe : 0 } : null;
+}
+
 /**
  * @param {Config} config
  * @param {string} search of the address
@@ -69,6 +77,7 @@ export function readLink(config, search) {
     wanted, // weights that the server may have, but that are not loaded here yet
     leaveOut: missing.length < MODALITIES.length ? missing : [],
     fit: FITS.includes(fit) ? fit : FITS[0],
+    recorded: readRecorded(query),
   };
 }
 
@@ -76,7 +85,7 @@ export function readLink(config, search) {
  * The address for what is on the page; what it does not know of stays.
  * @param {string} href
  * @param {Config} config
- * @param {Pick<State, 'example' | 'record' | 'settings' | 'leaveOut' | 'fit' | 'weights' | 'display'>} state
+ * @param {Pick<State, 'example' | 'record' | 'settings' | 'leaveOut' | 'fit' | 'weights' | 'display' | 'recorded'>} state
  */
 export function linkTo(href, config, state) {
   const url = new URL(href);
@@ -89,6 +98,10 @@ export function linkTo(href, config, state) {
   for (const { name } of config.sliders) put(shortName(name), state.settings[name], config.defaults[name]);
   put('variant', state.settings.variant, config.defaults.variant);
   for (const { name } of config.variants.flatMap((variant) => variant.knobs)) put(`knob_${name}`, state.settings.knobs?.[name] ?? null, null);
+  const epoch = state.recorded ?? { name: null, epoch: null, probe: 0 };
+  put('run', epoch.name, null);
+  put('epoch', epoch.epoch, null);
+  put('set', epoch.probe, 0);
   put('missing', [...state.leaveOut].join(','), '');
   put('fit', state.fit, FITS[0]);
   put('weights', state.weights, config.models[0].id);

@@ -3,7 +3,6 @@
 
 /** @import { Answer, Note, Server } from './types.js' */
 
-const REFUSALS = [413, 429, 503]; // their bodies hold a sentence
 const SIGNED_OUT = { code: 'server.signed_out', values: {}, text: 'You are signed out; reload the page and sign in.' };
 const BUSY = { code: 'server.busy', values: {}, text: 'The server is busy; try again in a moment.' };
 const COMPONENT = 'component_server/';
@@ -25,9 +24,8 @@ export function findRoutes(page, href) {
 
 /** @returns {Promise<{ error: Note, zone: null, expired: string[] }>} */
 async function refusal(answer) {
-  let error = UNREACHABLE;
-  if (answer.status === 401) error = SIGNED_OUT;
-  else if (REFUSALS.includes(answer.status)) error = (await answer.json().catch(() => ({}))).error || BUSY;
+  const { error: said } = answer.status === 401 ? { error: SIGNED_OUT } : await answer.json().catch(() => ({}));
+  const error = said && said.text ? said : answer.status === 503 ? BUSY : UNREACHABLE; // a proxy in between may say less
   return { error, zone: null, expired: [] };
 }
 

@@ -80,6 +80,7 @@ export function makeSession(lens) {
     ...models,
     showBundle: asking.showBundle,
     showEpoch: recorded.showEpoch,
+    showLinkedEpoch: recorded.showLinked,
     linked: recorded.linked,
     resetSettings: () => changeSettings(Object.fromEntries(config.sliders.map(({ name }) => [name, config.defaults[name]]))),
     chooseToken: (/** @type {number | null} */ token) => look({ token }),

@@ -1,8 +1,8 @@
 // Taking results home: figure, bundle, supplement; and opening a bundle again.
 
 /** @import { Lens } from '../core/types.js' */
-import { closeButton, h } from '../core/dom.js';
-import { runJob } from '../core/jobs.js';
+import { closeButton, h, uniqueId } from '../core/dom.js';
+import { askJob, runJob } from '../core/jobs.js';
 import { afterwards, latestWins } from '../core/requester.js';
 import { makeFigureForm } from './figure_form.js';
 import { saveFile } from './saver.js';
@@ -20,7 +20,7 @@ function makePreview({ i18n, server }, request, say) {
   const wait = h('p.lens-hint', { 'data-t': 'export.drawing' });
   const size = h('figcaption');
   const draw = latestWins(
-    () => server.ask('export.figure', { ...request(), format: 'png', dpi: PREVIEW_DPI }),
+    () => askJob(server, 'export.figure', { ...request(), format: 'png', dpi: PREVIEW_DPI }),
     (answer) => {
       wait.hidden = true;
       if (answer.error) { say(answer.error); return; }
@@ -31,6 +31,17 @@ function makePreview({ i18n, server }, request, say) {
     },
   );
   return { node: h('figure', {}, wait, picture, size), draw: () => draw(null), wait };
+}
+
+// What the author of a supplementary page says above its pictures.
+function makeWords() {
+  const title = h('input', { type: 'text', id: uniqueId('title'), maxLength: 200, 'data-export': 'title' });
+  const introduction = h('textarea', { id: uniqueId('introduction'), rows: 3, maxLength: 6000, 'data-export': 'introduction' });
+  const row = (key, field) => h('div.lens-field', {}, h('label', { htmlFor: field.id, 'data-t': key }), field);
+  return {
+    nodes: [row('export.title', title), row('export.introduction', introduction)],
+    given: () => ({ title: title.value, introduction: introduction.value }),
+  };
 }
 
 /** @param {Lens} lens */
@@ -53,17 +64,18 @@ export function makeExport(lens) {
     supplement: action('supplement', supplement),
     open: action('open', () => file.click()),
   };
+  const words = makeWords();
   const dialog = h('dialog.lens-dialog.lens-export', {},
     h('header', {}, h('h2', { 'data-t': 'export' }), closeButton(() => dialog.close())),
     h('div.lens-export-body', {},
       h('div', {}, part('figure', ...form.nodes, buttons.figure), part('bundle', buttons.bundle, file, buttons.open),
-        part('supplement', buttons.supplement, stop), message),
+        part('supplement', ...words.nodes, buttons.supplement, stop), message),
       preview.node));
   const button = h('button.lens-plain', { type: 'button', 'data-t': 'export', 'data-choice': 'export', onclick: show });
 
   async function download(task, more) {
     busy(true);
-    const answer = await server.ask(task, { ...request(), ...more });
+    const answer = await askJob(server, task, { ...request(), ...more });
     busy(false);
     say(answer.error || null);
     if (answer.file) saveFile(answer.file);
@@ -72,7 +84,7 @@ export function makeExport(lens) {
   async function supplement() {
     busy(true);
     stop.hidden = false;
-    const job = runJob(server, 'export.supplement', request(), (done, total) => {
+    const job = runJob(server, 'export.supplement', { ...request(), ...words.given() }, (done, total) => {
       message.textContent = total ? i18n.t('export.progress', { percent: Math.round((100 * done) / total) }) : '';
     });
     stop.onclick = job.cancel;

@@ -3,6 +3,7 @@
 /** @import { Lens } from '../core/types.js' */
 import { unpack } from '../core/bytes.js';
 import { h } from '../core/dom.js';
+import { askJob } from '../core/jobs.js';
 
 const KEEP_MILLISECONDS = 10000; // a browser may still be reading it
 
@@ -36,7 +37,7 @@ export function makeFigureSaver(lens, task, request) {
     onclick: async () => {
       button.disabled = true;
       message.textContent = i18n.t('export.drawing');
-      const answer = await server.ask(task, { ...request(), look: figureLook(lens), format: kind.value, dpi: config.export.dpi });
+      const answer = await askJob(server, task, { ...request(), look: figureLook(lens), format: kind.value, dpi: config.export.dpi });
       button.disabled = false;
       const note = answer.error || answer.notes[0];
       message.textContent = note ? i18n.sentence(note) : '';

@@ -43,10 +43,12 @@ export function makeWhy(lens, actions) {
    * @param {Subject} next
    */
   function open(next) {
-    if (config.sealed || !state.key) return;
+    if ((config.sealed && !(config.explains && next.token === undefined)) || !state.key) return;
     subject = next;
     node.hidden = false;
-    /** @type {Element} */ (node.parentNode).classList.add('lens-covered');
+    const side = /** @type {Element} */ (node.parentNode);
+    side.classList.add('lens-covered');
+    side.scrollTop = 0;
     refresh();
   }
 

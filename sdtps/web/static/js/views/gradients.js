@@ -6,6 +6,7 @@ import { runJob } from '../core/jobs.js';
 import { aboutShown } from '../core/questions.js';
 import { afterwards } from '../core/requester.js';
 import { chartLegend, dotChart } from './chart.js';
+import { makeEffects } from './effects.js';
 import { ROUTES, makeGradientMaps } from './gradient_maps.js';
 import { drawStory, flowOf, power } from './story.js';
 
@@ -66,8 +67,11 @@ function makeGradientJob(lens, onDone, onState) {
   return { run, about, cancel: () => { if (job) job.cancel(); } };
 }
 
-/** @param {Lens} lens */
-export function makeGradientsView(lens) {
+/**
+ * @param {Lens} lens
+ * @param {{ seeTraining: (names: string[]) => void }} ways
+ */
+export function makeGradientsView(lens, { seeTraining }) {
   const { i18n, store } = lens;
   const { state } = store;
   const look = { source: 'triplet', cosines: 'free' };
@@ -75,6 +79,7 @@ export function makeGradientsView(lens) {
   const story = h('div.lens-story');
   const chart = h('div.lens-norms');
   const maps = makeGradientMaps(lens);
+  const effects = makeEffects(lens);
   const status = h('span.lens-status', { 'aria-live': 'polite' });
   const cancel = h('button.lens-button', { type: 'button', 'data-t': 'faith.cancel', 'data-gradient-cancel': '', hidden: true, onclick: job.cancel });
   const choice = (name, options) => segmented(`gradient.${name}`, options, look[name], (value) => { look[name] = value; draw(); }).node;
@@ -101,7 +106,7 @@ export function makeGradientsView(lens) {
       story.replaceChildren(h('p.lens-hint', {}, i18n.sentence(found.error)));
       return;
     }
-    story.replaceChildren(...drawStory(found.triplet, analysis, i18n));
+    story.replaceChildren(...drawStory(found.triplet, analysis, i18n), effects.ofRoutes(found.triplet, seeTraining));
     chart.replaceChildren(...normsChart(found[look.source], look.cosines === 'cut', i18n));
     maps.draw(analysis, found.triplet, look.cosines === 'cut');
     mark();
@@ -114,5 +119,5 @@ export function makeGradientsView(lens) {
     if (found) later(); else run();
   }
 
-  return { id: 'gradients', node, retranslate: draw, update };
+  return { id: 'gradients', node, retranslate: draw, update, shown: () => effects.ready(draw) };
 }
