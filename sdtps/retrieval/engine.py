@@ -15,6 +15,7 @@ import torch
 
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.models.reid import LoadedModel
+from sdtps.panels import use_selector_file
 from sdtps.support.errors import InputError
 
 MISSING = "--engine ray needs Ray, which is not installed; install it with: pip install 'ray[data]'"
@@ -31,11 +32,13 @@ class Engine:
         workers: processes of a Ray cluster; 0 means this process alone.
         address: of a running cluster; a local one is started by default.
         source: what the workers load; a path that every node knows.
+        selectors: Python files with selectors of one's own, which the workers run first; paths that every node knows.
     """
 
     workers: int = 0
     address: str | None = None
     source: WeightsSource | None = None
+    selectors: tuple[str, ...] = ()
 
     def run(self, model: LoadedModel, work: Work, chunks: Sequence[Any]) -> Iterator[Any]:
         """The result of every chunk, in order.
@@ -54,7 +57,8 @@ class Engine:
         with ray_session(self.workers, self.address) as ray:
             kind = ray.remote(num_cpus=1, num_gpus=1 if device.startswith("cuda") else 0)(_Worker)
             threads, source = torch.get_num_threads(), self.source or WeightsSource()
-            workers = [kind.remote(source, device, threads, work) for _ in range(min(self.workers, len(chunks)))]
+            told = (source, device, threads, work, self.selectors)
+            workers = [kind.remote(*told) for _ in range(min(self.workers, len(chunks)))]
             waiting: deque[Any] = deque()
             for i, chunk in enumerate(chunks):
                 waiting.append(workers[i % len(workers)].run.remote(chunk))
@@ -70,8 +74,12 @@ LOCAL = Engine()
 class _Worker:
     """One process of the cluster: the weights are loaded once."""
 
-    def __init__(self, source: WeightsSource, device: str, threads: int, work: Work) -> None:
+    def __init__(
+        self, source: WeightsSource, device: str, threads: int, work: Work, selectors: Sequence[str] = ()
+    ) -> None:
         torch.set_num_threads(threads)  # the last bits of a result can depend on it, so it is the driver's number
+        for path in selectors:  # before the weights: they may be this selector's
+            use_selector_file(path)
         self.model = source.load(device)
         self.work = work
 
