@@ -11,7 +11,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-js lint coverage bench fuzz soak load docs lock sbom audit container release screenshots browser drawing proxy clean
+.PHONY: help run test test-js lint coverage bench fuzz soak load docs lock sbom audit container release screenshots browser browsers firefox drawing proxy clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -19,7 +19,7 @@ help: ## Show this list
 run: $(RUN_STAMP) ## Install what is needed and start the page on http://127.0.0.1:7860
 	$(BIN)/python app.py $(ARGS)
 
-test: $(DEV_STAMP) $(NODE_STAMP) browser drawing proxy ## Install what is needed; lint, types, unit, API and browser tests
+test: $(DEV_STAMP) $(NODE_STAMP) browser firefox drawing proxy ## Install what is needed; lint, types, unit, API and browser tests
 	$(MAKE) --no-print-directory lint test-js
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
@@ -73,6 +73,13 @@ screenshots: $(DEV_STAMP) browser ## Take the README's pictures
 
 browser: ## Chromium and fonts for the browser tests
 	@sh scripts/setup.sh browser
+
+firefox: # for the short flows; its tests are skipped without it
+	@sh scripts/setup.sh firefox
+
+browsers: $(DEV_STAMP) browser ## The short flows in Chromium, Firefox and WebKitGTK
+	@sh scripts/setup.sh browsers
+	OMP_NUM_THREADS=1 SDTPS_BROWSERS=chromium,firefox,webkit $(BIN)/python -m pytest tests/web/browsers $(ARGS)
 
 drawing: # OpenGL without a window, for the tests that render people
 	@sh scripts/setup.sh drawing

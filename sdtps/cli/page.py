@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from sdtps.cli.options import add_selector, add_sources, run_selectors
 from sdtps.resources import EXAMPLES
+from sdtps.support.terminal import StartLine
 from sdtps.web.server import LOCAL_HOSTS
 from sdtps.web.server.address import check_port
 from sdtps.web.server.waiting import Waiting
@@ -152,6 +153,8 @@ def _main(arguments: list[str]) -> None:
         parse_arguments(arguments)
     address = early.parse_known_args(arguments)[0]
     check_port(address.host, address.port)
+    line = StartLine(steps=4)
+    line.step("Starting")
     with Waiting(address.host, address.port) as waiting:
         options = parse_arguments(arguments)
         if options.mcp and not find_spec("mcp"):
@@ -161,15 +164,18 @@ def _main(arguments: list[str]) -> None:
                 "--selector runs a Python file, so it is off on a page that others can reach; use it on this machine."
             )
         waiting.doing = "weights"
+        line.step("Loading the weights")
         backend = open_backend(options, arguments)
         waiting.doing = "example"
+        line.step("Analysing the first example")
         warm_up(backend)
         from sdtps.web.server.page import build_page
         from sdtps.web.server.run import serve
 
+        line.step("Opening the page")
         page = build_page(backend)
         waiting.close()  # the port is the page's now
-        serve(page, backend, options)
+        serve(page, backend, options, line.done)
 
 
 def _stopped() -> NoReturn:

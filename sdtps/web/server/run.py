@@ -18,6 +18,8 @@ from sdtps.support.errors import InputError
 from sdtps.web.server import access_log as logs
 from sdtps.web.server.accounts import read_accounts, signing_in
 from sdtps.web.server.api import health_route
+from sdtps.web.server.compression import Compression
+from sdtps.web.server.document import Document, picture_route
 from sdtps.web.server.headers import SecurityHeaders
 from sdtps.web.server.limits import guards
 from sdtps.web.server.page import launch_options
@@ -62,8 +64,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--log-format", choices=logs.FORMATS, default=env("SDTPS_LOG_FORMAT") or "text")
 
 
-def serve(page: gr.Blocks, backend: PageBackend, options: argparse.Namespace) -> None:
-    """Serve until a signal says stop; then end within five seconds, whatever still runs."""
+def serve(
+    page: gr.Blocks, backend: PageBackend, options: argparse.Namespace, ready: Callable[[str], None] = lambda _: None
+) -> None:
+    """Serve until a signal says stop; then end within five seconds, whatever still runs.
+
+    Args:
+        page: the page.
+        backend: answers it.
+        options: of the command line.
+        ready: told where the page is once it can be opened.
+    """
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -82,11 +93,12 @@ def serve(page: gr.Blocks, backend: PageBackend, options: argparse.Namespace) ->
         auth=_gate(options.auth),
         app_kwargs={
             "middleware": middleware(settings["max_file_size"], options),
-            "routes": [health_route(backend, page)],
+            "routes": [health_route(backend, page), picture_route()],
         },
         **settings,
     )
     give_structure(page)
+    ready(f"Open {local}")
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
     logs.configure(options.log_format)
     folder = Path(get_upload_folder())
@@ -100,7 +112,8 @@ def serve(page: gr.Blocks, backend: PageBackend, options: argparse.Namespace) ->
 
 def middleware(max_file: int, options: argparse.Namespace) -> list[Middleware]:
     """Everything around the routes, outermost first."""
-    around = [Middleware(logs.RequestLog), Middleware(SecurityHeaders, embed_in=tuple(options.embed_in))]
+    headers = Middleware(SecurityHeaders, embed_in=tuple(options.embed_in))
+    around = [Middleware(logs.RequestLog), Middleware(Compression), headers, Middleware(Document)]
     return around + guards(max_file=max_file, per_minute=options.rate_limit)
 
 

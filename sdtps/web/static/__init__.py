@@ -22,8 +22,9 @@ STYLES = (
     "flow.css",
     "focus.css",
     "small.css",
+    "state.css",
 )
-TEXTS = ("texts", "why", "selectors", "training", "matters", "flow", "about")  # one file per area and language
+TEXTS = ("texts", "why", "selectors", "training", "matters", "flow", "about", "state")  # one file per area and language
 
 
 def read_static(name: str) -> str:

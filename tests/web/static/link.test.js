@@ -6,7 +6,6 @@ import { possibleVariant } from '../../../sdtps/web/static/js/core/models.js';
 import { picturesOf, sourcesOf } from '../../../sdtps/web/static/js/core/pictures.js';
 import { figureColumns } from '../../../sdtps/web/static/js/dialogs/figure_form.js';
 import { scaleOf } from '../../../sdtps/web/static/js/bar/controls.js';
-import { assignFiles } from '../../../sdtps/web/static/js/side/zones.js';
 import { CONFIG, PANELS } from './helpers.js';
 
 const stateOf = (link) => ({ ...link, leaveOut: new Set(link.leaveOut) });
@@ -68,14 +67,6 @@ test('sources are named as the server knows them', () => {
   assert.deepEqual(picturesOf(sourcesOf({ example: null, record: 'r' })).rgb, { record: 'r' });
   const uploads = { rgb: { token: 't', preview: 'p', file: null, slot: 'rgb' }, nir: null, tir: null };
   assert.deepEqual(picturesOf(uploads), { rgb: { token: 't' }, nir: null, tir: null });
-});
-
-test('files find their zones by name, else in order', () => {
-  const file = (name) => ({ name });
-  const names = (slot, ...files) => Object.fromEntries(Object.entries(assignFiles(slot, files.map(file))).map(([m, f]) => [m, f.name]));
-  assert.deepEqual(names('nir', 'a.png'), { nir: 'a.png' });
-  assert.deepEqual(names('rgb', 'x_thermal.png', 'x_vis.png', 'x_ni.png'), { tir: 'x_thermal.png', rgb: 'x_vis.png', nir: 'x_ni.png' });
-  assert.deepEqual(names('rgb', '1.png', '2.png'), { rgb: '1.png', nir: '2.png' });
 });
 
 test('weights run the variant that was asked for where they can', () => {

@@ -2,6 +2,7 @@
 
 /** @import { Lens, Slider } from '../core/types.js' */
 import { h, setAttribute, setText, uniqueId } from '../core/dom.js';
+import { icon } from '../core/icons.js';
 import { clampTo, nearestIndex, roundSetting } from '../core/numbers.js';
 import { meaningOf } from './meaning.js';
 import { makeVariantChoice } from './variant.js';
@@ -30,7 +31,7 @@ function sliderParts(spec, scale) {
   });
   const reset = h('button.lens-icon', {
     type: 'button', 'data-t-aria': 'reset.one', 'data-t-title': 'reset.one', 'data-reset': spec.name,
-  }, '↺');
+  }, icon('reset'));
   const node = h('div.lens-control', {},
     h('div.lens-control-head', {},
       h('label', { htmlFor: id }, h('span', { 'data-t': `setting.${spec.name}` }), h('i', {}, spec.symbol)), field, reset),

@@ -2,6 +2,7 @@
 
 /** @import { Lens, Model } from '../core/types.js' */
 import { h } from '../core/dom.js';
+import { icon } from '../core/icons.js';
 import { remember } from '../core/memory.js';
 import { currentModel } from '../core/models.js';
 
@@ -44,7 +45,7 @@ function themeButton() {
   return h('button.lens-plain', {
     type: 'button', 'data-choice': 'theme', 'data-t-aria': 'theme', 'data-t-title': 'theme',
     onclick: () => remember({ theme: document.body.classList.toggle('dark') ? 'dark' : 'light' }),
-  }, '◐');
+  }, icon('theme'));
 }
 
 // Which weights, and what is known of them.
@@ -59,7 +60,7 @@ function makeWeightsFact({ config, i18n, store, session }, { openAbout, openUplo
   const add = h('button.lens-icon', {
     type: 'button', 'data-t-aria': 'upload.title', 'data-t-title': 'upload.title', 'data-open': 'upload',
     hidden: !config.upload_weights.allowed, onclick: openUpload,
-  }, '+');
+  }, icon('add'));
   const node = h('div.lens-fact', {}, h('span.lens-key', { 'data-t': 'weights' }), menu, single, add, hash, badge);
 
   function refresh(model) {
@@ -90,7 +91,7 @@ export function makeHeader(lens, actions, buttons) {
     h('div.lens-name', {}, h('h1', {}, 'SDTPS ', h('b', {}, 'Lens')), h('p', { 'data-t': 'subtitle' })),
     weights.node,
     h('div.lens-header-end', {}, helpButton(actions), ...buttons, languageButton(lens), themeButton()));
-  const banner = h('div.lens-banner', { role: 'status', hidden: true });
+  const banner = h('div.lens-banner', { hidden: true });
 
   function refresh() {
     const model = currentModel(state);

@@ -145,6 +145,7 @@
  * @property {Record<Modality, ModalityAnalysis>} modalities
  */
 
+/** @typedef {{ slot: string, name: string, by: 'name' | 'order' | 'place' }[]} Told which file went where, and how that was told */
 /** @typedef {{ example?: string, record?: string, token?: string, preview?: string, file?: File, slot?: string }} Source */
 
 /**
@@ -167,13 +168,19 @@
  * @property {Analysis | null} analysis
  * @property {{ run: number, name: string, epoch: number, probe: number } | null} recorded the epoch of a run that is shown, if one is
  * @property {boolean} busy
+ * @property {boolean} connected the server answers
+ * @property {string} view the tab
+ * @property {string | null} own the reader's pictures on screen, by the name that this browser keeps them under
+ * @property {string | null} against A of a comparison, as a link names it
+ * @property {{ slot: string, file: File, size: [number, number] } | null} wide a picture that may hold three, with height and width
+ * @property {Told | null} told how files that came together were told apart
  * @property {boolean} peeking the photographs are shown in place of the maps
  * @property {Failure[]} failures
  * @property {{ modality: Modality, patch: number | null, pinned: boolean }} pointed
  * @property {string} language
  */
 
-/** @typedef {Record<string, any> & { error?: Note, zone?: string | null, expired?: string[] }} Answer */
+/** @typedef {Record<string, any> & { error?: Note, cancelled?: boolean, zone?: string | null, expired?: string[] }} Answer */
 
 /**
  * Whoever computes: a server, or numbers in the page. Each call ends with an answer, never with an exception.
@@ -181,7 +188,8 @@
  * @property {(request: object) => Promise<any>} analyse
  * @property {(request: { key: string, settings: Settings, matrix: boolean }) => Promise<any>} decide
  * @property {(file: File, slot: string) => Promise<Answer>} stage
- * @property {(file: File, force: string) => Promise<Answer>} uploadWeights
+ * @property {(file: File, force: string, watch?: import('./upload.js').Watch) => Promise<Answer>} uploadWeights
+ * @property {() => Promise<boolean>} [ping] whether anybody is there
  * @property {(task: string, fields: object) => Promise<Answer>} ask
  */
 
@@ -198,6 +206,7 @@
  * @property {Translator} i18n
  * @property {Session} session
  * @property {Record<string, Uint8Array>} tables colour tables by name
+ * @property {ReturnType<typeof import('./notice.js').makeNotice>} notice what happened, for a moment and for screen readers
  */
 
 /**

@@ -2,6 +2,7 @@
 
 /** @import { Answer, Lens, Modality } from '../core/types.js' */
 import { closeButton, h } from '../core/dom.js';
+import { FIRST_VIEW } from '../core/link.js';
 import { latestWins } from '../core/requester.js';
 import { askAbout } from '../core/questions.js';
 import { patchContent } from './why_patch.js';
@@ -43,7 +44,7 @@ export function makeWhy(lens, actions) {
    * @param {Subject} next
    */
   function open(next) {
-    if ((config.sealed && !(config.explains && next.token === undefined)) || !state.key) return;
+    if ((config.sealed && !(config.explains && next.token === undefined)) || !state.key || state.view !== FIRST_VIEW) return;
     subject = next;
     node.hidden = false;
     const side = /** @type {Element} */ (node.parentNode);

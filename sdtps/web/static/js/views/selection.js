@@ -15,7 +15,7 @@ import { makeTokenChooser } from '../grid/tokens.js';
  * @param {Lens} lens
  * @param {{ chooseToken: (token: number | null) => void, openMatrix: () => void, openFocus: (wanted: Wanted) => void }} actions
  */
-export function makeSelection({ config, i18n, store, tables }, { chooseToken, openMatrix, openFocus }) {
+export function makeSelection({ config, i18n, notice, store, tables }, { chooseToken, openMatrix, openFocus }) {
   const { state } = store;
   const onPrior = (modality, open) => {
     if (open) priors.add(modality);
@@ -26,7 +26,7 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
   const chooser = makeTokenChooser(chooseToken, openMatrix);
   const tokenColumn = config.panels.findIndex((panel) => panel.tokens);
   if (tokenColumn >= 0) grid.heads[tokenColumn].extra.append(chooser.node);
-  const readout = makeReadout(grid, store, i18n);
+  const readout = makeReadout(grid, store, i18n, notice.say);
   const { pin } = makeHover(grid.node, store, openFocus);
   const empty = h('div.lens-empty', { hidden: true }, h('h2', { 'data-t': 'empty.title' }), h('p', { 'data-t': 'empty.text' }));
   const area = h('div.lens-area', {}, grid.node, empty);
@@ -59,7 +59,7 @@ export function makeSelection({ config, i18n, store, tables }, { chooseToken, op
     if (node.hidden) return;
     const shape = state.analysis ? state.analysis.grid : currentModel(state).grid;
     fitted = `${shape.rows}x${shape.cols}`;
-    empty.hidden = state.analysis !== null || state.example !== null || state.record !== null;
+    empty.hidden = state.analysis !== null || state.example !== null || state.record !== null || state.own !== null;
     const zoom = zoomOf(node); // large screens are magnified, and the window's size is not
     // An author's introduction scrolls away; the pictures are as large as without it.
     const above = config.paper ? /** @type {Element} */ (node.closest('.lens-body')).getBoundingClientRect().top : -window.scrollY;

@@ -30,7 +30,7 @@ export function makeTrainingView(lens) {
   const legend = h('ul.lens-legend.lens-run-legend', { 'data-t-aria': 'training.runs' });
   const choice = segmented('training.route', ROUTES, route, (chosen) => { route = chosen; draw(); });
   const charts = h('div.lens-run-charts');
-  const readout = h('p.lens-sweep-readout', { 'aria-live': 'polite' });
+  const readout = h('p.lens-sweep-readout');
   const findings = h('ul.lens-findings');
   const lab = h('section.lens-lab', { hidden: true });
   const node = h('div.lens-training', {}, intro, legend,

@@ -7,6 +7,7 @@ import { MODALITIES } from '../core/modalities.js';
 import { orDash } from '../core/numbers.js';
 import { askAbout } from '../core/questions.js';
 import { latestWins } from '../core/requester.js';
+import { computing } from '../core/work.js';
 import { miniMap, miniWidth } from '../grid/minimap.js';
 import { photoLook } from '../grid/paint.js';
 import { makeEffects } from './effects.js';
@@ -45,7 +46,7 @@ function pictures(result, { current, table }, state, i18n) {
 export function makeVariantsView(lens, { seeTraining }) {
   const { i18n, config, store, session, tables } = lens;
   const { state } = store;
-  const cards = h('div.lens-variant-cards');
+  const cards = h('div.lens-variant-cards', {}, computing());
   const node = h('div.lens-variants', {}, h('p.lens-intro', { 'data-t': 'variants.intro' }), cards);
   const effects = makeEffects(lens);
   let found = null;
