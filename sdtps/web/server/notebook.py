@@ -14,6 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from starlette.middleware import Middleware
+
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.datasets import open_dataset
 from sdtps.datasets.examples import find_examples
@@ -121,7 +123,6 @@ def launch(
     backend = PageBackend(registry, find_examples(EXAMPLES), folders, runs=RunRegistry([str(r) for r in runs]))
     page = build_page(backend)
     settings = launch_options()
-    options = argparse.Namespace(embed_in=FRAMES, rate_limit=0)
     port = port or _free_port()
     page.launch(
         server_name=HOST,
@@ -131,10 +132,7 @@ def launch(
         prevent_thread_lock=True,
         quiet=True,
         max_threads=FUNCTION_THREADS,
-        app_kwargs={
-            "middleware": middleware(settings["max_file_size"], options),
-            "routes": [health_route(backend, page)],
-        },
+        app_kwargs={"middleware": _guards(settings["max_file_size"]), "routes": [health_route(backend, page)]},
         **settings,
     )
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
@@ -142,6 +140,11 @@ def launch(
     if inline:
         live.show()
     return live
+
+
+def _guards(max_file: int) -> list[Middleware]:
+    """Everything around the routes of this page alone: other servers of the kernel stay as they are."""
+    return middleware(max_file, argparse.Namespace(embed_in=FRAMES, rate_limit=0))
 
 
 def _colab() -> Any:
