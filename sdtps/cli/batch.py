@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
                     folder,
                     workers=options.workers,
                     address=options.ray_address,
-                    selectors=[str(Path(path).resolve()) for path in options.selector],
+                    selectors=shared.selector_paths(options),
                     progress=progress,
                 )
             else:

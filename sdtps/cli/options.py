@@ -288,7 +288,12 @@ def engine_from(options: argparse.Namespace) -> "Engine":
     use_threads(options)
     if getattr(options, "engine", "local") == "local":
         return LOCAL
-    return Engine(options.workers, options.ray_address, the_source(options.sources))
+    return Engine(options.workers, options.ray_address, the_source(options.sources), selector_paths(options))
+
+
+def selector_paths(options: argparse.Namespace) -> tuple[str, ...]:
+    """The files of `--selector` for other processes, which may stand elsewhere."""
+    return tuple(str(Path(path).resolve()) for path in options.selector)
 
 
 def feature_reader(

@@ -167,8 +167,8 @@ def _tables(opened: OpenSet, analysis: Analysis, stops: Stops, progress: Progres
         "notes": [[[]] * counts["aggr_ratio"] for _ in stops.sparse_ratio],
         "outlier": OUTLIER_LIMIT,
     }
-    for i, m in enumerate(MODALITIES):
-        arrays["norm_z"][i] = norm_scores(analysis[m].token_norm)
+    for i, trace in enumerate(analysis.traces.values()):
+        arrays["norm_z"][i] = norm_scores(trace.token_norm)
     total = counts["beta"] * counts["sparse_ratio"] * max(counts["aggr_ratio"], counts["tau"])
     for done, (place, settings) in enumerate(_walk(analysis.settings, stops)):
         found = opened.analyse(settings)

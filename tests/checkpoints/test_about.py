@@ -62,9 +62,8 @@ def test_the_shipped_weights_say_what_they_are() -> None:
 
 def test_figures_have_one_line_of_it() -> None:
     english, silent = FigureOptions(), WeightsReport("w", HASH, True, 1)
-    assert about_line(WeightsReport("w", HASH, True, 1, about=TOLD), english).startswith(
-        "drawn people only · maps show"
-    )
+    told = WeightsReport("w", HASH, True, 1, about=TOLD)
+    assert about_line(told, english) == "drawn people only · a map is no segmentation"
     assert about_line(silent, english).startswith("training data not stated · ")
     assert about_line(WeightsReport("w", HASH, False, 0, about=TOLD), english).startswith("Random weights")
 

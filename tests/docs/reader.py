@@ -17,10 +17,9 @@ import sdtps
 from sdtps.cli.main import main as run_command
 from sdtps.resources import PROJECT
 from tests.docs.blocks import Block, commands_of
-from tests.harness import running_app
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:7860")  # another page may be there
-PEOPLE = re.compile(r"00000[0-3]_")  # a few of the gallery: every further one costs the same work again
+PEOPLE = re.compile(r"00000[01]_")  # a few of the gallery: every further one costs the same work again
 LINKED = ("app.py", "checkpoints", "configs", "sdtps")
 PAGE = ("python", "app.py")
 COMMAND = ("python", "-m", "sdtps")
@@ -100,17 +99,18 @@ class Reader:
             )
 
     def _open(self, words: list[str]) -> None:
-        """With & a page in a process of its own, until the document ends; else one that answers and is closed."""
-        if words[-1:] == ["&"]:
-            self.address = self.stack.enter_context(running_app(*words[:-1])).url
-            return
-        options = _page_options(words)
-        page = sdtps.launch(
-            [source.path for source in options.sources] or None, data=options.data, runs=options.run, inline=False
-        )
+        """A page that answers: closed at once, or with & when the document ends."""
+        stays = words[-1:] == ["&"]
+        options = _page_options(words[:-1] if stays else words)
+        weights = [source.path for source in options.sources] or None
+        page = sdtps.launch(weights, data=options.data, runs=options.run, inline=False)
+        self.stack.callback(page.close)
         with urllib.request.urlopen(f"{page.url}/health", timeout=30) as answer:
             assert answer.status == 200
-        page.close()
+        if stays:
+            self.address = page.url
+        else:
+            page.close()
 
 
 def _page_options(words: list[str]) -> Any:

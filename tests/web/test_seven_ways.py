@@ -116,7 +116,7 @@ def assert_page_explains(page: Page, analysis: sdtps.Analysis) -> None:
         click_patch(page, modality, row, col)
         why = explained(page, modality=modality, patch=row * 8 + col)
         found = patch_provenance(analysis, modality, row * 8 + col)
-        assert why.locator("[data-why=verdict] b").inner_text() == ("kept" if found.kept else "dropped")
+        assert why.locator("[data-why=verdict] b").inner_text().lower() == ("kept" if found.kept else "dropped")
         assert value_of(why.locator("[data-why=score]")) == pytest.approx(found.score, abs=1e-6)
         shares = [value_of(cell) for cell in why.locator("[data-part] [data-value]").all()]
         assert shares == pytest.approx([part.share for part in found.parts], abs=1e-6)

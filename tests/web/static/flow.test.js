@@ -39,6 +39,7 @@ test('parts that do not count are left out, and plain cosines say so', () => {
   assert.equal(formulaOf(cosines, { selector: 'sdtps' }, 'rgb', i18n).evidence, 'cosines own + NIR + TIR');
   const none = analysis({ counts: { patches: 4, kept: 2, tokens: null, draws: 64 } });
   assert.match(formulaOf(none, { selector: 'sdtps' }, 'rgb', i18n).output || '', /^kept /);
+  assert.match(formulaOf(analysis(), { selector: 'sdtps', reads: ['beta'] }, 'rgb', i18n).output || '', /^kept /, 'it does not blend');
 });
 
 test('other selectors say what they do instead', () => {

@@ -105,7 +105,9 @@ function makeParts(lens) {
   const about = makeAbout(lens, { openReport: () => weights.open(), startTour: tour.start });
   const buttons = [drawer.button, ...(exporter ? [makeCopyLink(lens), exporter.button] : [])];
   const header = makeHeader(lens, { openAbout: about.open, openUpload: () => weights.open('upload') }, buttons);
-  const focus = makeFocus(lens, () => [...page().querySelectorAll('.lens-header, .lens-side, .lens-views, .lens-epochs, .lens-panels')]);
+  const focus = makeFocus(lens, () => (
+    /** @type {HTMLElement[]} */ ([...page().querySelectorAll('.lens-header, .lens-side, .lens-views, .lens-epochs, .lens-panels')])
+  ));
   const connection = makeConnectionBanner(lens);
   const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens, { seeTraining }))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });

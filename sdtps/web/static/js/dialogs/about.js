@@ -52,7 +52,8 @@ function strip({ grid, modalities, counts }, { display }, tables, i18n) {
   const base = photoLook(modalities.rgb, display);
   const map = (name) => (maps[name] ? { values: maps[name], range: ranges[name], table: tables[display.colormap] } : null);
   const steps = /** @type {[string, any][]} */ ([
-    ['column.input', {}], ['column.score', map('score')], ['column.kept', { mask: keptMask({ modalities, counts }, 'rgb') }],
+    ['column.input', {}], ['column.score', map('score')],
+    ['column.kept', { mask: keptMask(/** @type {Analysis} */ ({ modalities, counts }), 'rgb') }],
     ['column.aggregation', map('aggregation')],
   ]).filter(([, look]) => look);
   return h('div.lens-about-strip', {}, ...steps.flatMap(([key, look], i) => [

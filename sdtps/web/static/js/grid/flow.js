@@ -31,14 +31,21 @@ function weighted(weights, names) {
   return names.map((name, i) => [weights[i], name]).filter(([weight]) => weight !== 0).map(([weight, name]) => times(weight, name)).join(PLUS);
 }
 
-function ownFormula({ counts, mix, modalities, settings }, modality, i18n) {
+// What is handed on: blended tokens, the kept patches themselves, or nothing but the extra token.
+function handedOn({ counts }, variant, i18n) {
+  const blends = !variant || !variant.reads || variant.reads.includes('aggr_ratio');
+  if (blends && counts.tokens) return i18n.t('flow.tokens', { n: counts.tokens });
+  return i18n.t(blends && counts.tokens === 0 ? 'flow.extra' : 'flow.kept', counts);
+}
+
+function ownFormula(analysis, modality, i18n, variant) {
+  const { counts, mix, modalities, settings } = analysis;
   const [first, second] = upper(modalities[modality].others);
   const parts = weighted([mix.self, mix.cross, mix.cross, mix.predictor], [i18n.t('flow.own'), first, second, i18n.t('flow.predictor')]);
-  const blended = counts.tokens ? i18n.t('flow.tokens', { n: counts.tokens }) : i18n.t(counts.tokens === null ? 'flow.kept' : 'flow.extra', counts);
   return {
     evidence: mix.cosines ? i18n.t('flow.cosines', { parts }) : parts,
     decision: i18n.t('flow.top', { n: counts.kept }),
-    output: blended,
+    output: handedOn(analysis, variant, i18n),
     'what-if': i18n.t('flow.noise', { tau: Number(settings.tau.toPrecision(3)) }),
   };
 }
@@ -69,14 +76,14 @@ const FORMULAS = { sdtps: ownFormula, soft: softFormula, sim: unionFormula };
 /**
  * What the selector does with these pictures, in numbers of the analysis.
  * @param {Analysis} analysis
- * @param {Pick<Variant, 'selector'> | undefined} variant
+ * @param {(Pick<Variant, 'selector'> & Partial<Variant>) | undefined} variant
  * @param {Modality} modality whose row it is about
  * @param {Translator} i18n
  * @returns {Formula}
  */
 export function formulaOf(analysis, variant, modality, i18n) {
   const write = FORMULAS[variant ? variant.selector : 'sdtps'];
-  if (write) return write(analysis, modality, i18n);
+  if (write) return write(analysis, modality, i18n, variant);
   const { kept, weight_range: soft } = analysis.modalities[modality]; // a selector of one's own: only what is known of it
   return soft || !kept ? {} : { decision: i18n.t('flow.top', { n: kept }) };
 }

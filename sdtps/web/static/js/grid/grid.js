@@ -82,7 +82,7 @@ export function makeGrid({ panels }, i18n, { onPrior, onFocus }) {
 // The strip that says that there was no picture, with the button that opens its row all the same.
 function makePrior(modality, onToggle) {
   let opened = false;
-  const button = h('button.lens-button', { type: 'button', 'data-prior': modality, onclick: () => onToggle(!opened) });
+  const button = h('button.lens-button', { type: 'button', 'data-prior': modality, 'data-t': 'prior.show', onclick: () => onToggle(!opened) });
   const node = h('div.lens-prior', { hidden: true }, h('span', { 'data-t': 'prior' }), button);
 
   function show(missing, open) {
