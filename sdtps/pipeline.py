@@ -8,7 +8,7 @@ it without any setting (cosines, predictor, aggregation logits) by variant, too.
 blend) runs on the CPU, without a lock, on every slider move.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -182,10 +182,33 @@ def choose(
     model: LoadedModel, encoded: Encoded, evidence: dict[str, Evidence], settings: Settings
 ) -> tuple[dict[str, Trace], Tensor, dict[str, Tensor]]:
     """From evidence to traces, the test feature and what its fusion says; all given and returned on the CPU."""
+    selector = model.net.selector(get_variant(settings.variant))
     with torch.inference_mode():
-        traces = model.net.selector(get_variant(settings.variant)).choose(evidence, settings)
-        feature, numbers = model.net.fuse(encoded, traces, evidence)
-    return traces, feature, numbers
+        if model.device.type == "cpu":
+            traces = selector.choose(evidence, settings)
+        else:  # some selectors have weights
+            there = {m: e.map(lambda t: t.to(model.device)) for m, e in evidence.items()}
+            traces = {m: trace.map(Tensor.cpu) for m, trace in selector.choose(there, settings).items()}
+    return traces, *fused(model, encoded, traces, evidence)
+
+
+def fused(
+    model: LoadedModel, encoded: Encoded, traces: Mapping[str, Trace], evidence: Mapping[str, Evidence]
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """The test feature and what its fusion says, computed where the weights are; given and returned on the CPU."""
+    with torch.inference_mode():
+        if model.device.type == "cpu":
+            return model.net.fuse(encoded, traces, evidence)
+
+        def there(tensor: Tensor) -> Tensor:
+            return tensor.to(model.device)
+
+        feature, numbers = model.net.fuse(
+            Encoded(*({m: there(t) for m, t in part.items()} for part in encoded)),
+            {m: trace.map(there) for m, trace in traces.items()},
+            {m: e.map(there) for m, e in evidence.items()},
+        )
+        return feature.cpu(), {name: values.cpu() for name, values in numbers.items()}
 
 
 def evidence_of_batch(model: LoadedModel, encoded: Encoded, variant: Variant) -> dict[str, Evidence]:

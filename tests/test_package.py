@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import sdtps
-from sdtps.resources import EXAMPLES, PROJECT
+from sdtps.resources import CHECKPOINTS, EXAMPLES, PROJECT
 from tests.harness import free_port
 
 HEAVY = ("torch", "timm", "gradio", "matplotlib")
-LARGEST = 40 * 2**20
+LARGEST = 45 * 2**20
 
 
 def imported(code: str) -> list[str]:
@@ -90,7 +90,9 @@ def test_the_wheel_holds_all_that_is_shipped(wheel: Path) -> None:
         f"{shipped}/checkpoints/NOTICE",
         f"{shipped}/configs/embedded.yaml",
     } <= names
-    assert any(n.startswith(f"{shipped}/assets/gallery/") for n in names)
+    for folder in ("gallery", "lab", "environments"):
+        assert any(n.startswith(f"{shipped}/assets/{folder}/") for n in names)
+    assert {f"{shipped}/checkpoints/{p.name}" for p in CHECKPOINTS.glob("sdtps-lens-*")} <= names
     assert [n for n in names if not n.startswith(("sdtps/", "sdtps_lens-"))] == []
     assert [n for n in names if "__pycache__" in n or "screenshots" in n] == []
     assert wheel.stat().st_size < LARGEST

@@ -15,7 +15,7 @@ def test_the_version_stands_in_one_place() -> None:
     import sdtps
 
     assert version() == sdtps.__version__
-    assert 'version = "' not in (ROOT / "pyproject.toml").read_text()
+    assert not re.search(r"^version = ", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert f"## [{version().removesuffix('.dev0')}]" in (ROOT / "CHANGELOG.md").read_text()
 
 

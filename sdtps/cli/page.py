@@ -5,6 +5,7 @@ The port answers at once; what is heavy is imported and loaded behind it.
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -140,10 +141,12 @@ def warm_up(backend: "PageBackend") -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Answer, load, wire, serve."""
+    # At once: an exception could be swallowed by whatever is being imported.
+    before = signal.signal(signal.SIGINT, _stopped)
     try:
         _main(sys.argv[1:] if arguments is None else list(arguments))
-    except KeyboardInterrupt:
-        _stopped()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _main(arguments: list[str]) -> None:
@@ -178,9 +181,9 @@ def _main(arguments: list[str]) -> None:
         serve(page, backend, options, line.done)
 
 
-def _stopped() -> NoReturn:
-    print("Stopped before the page was ready.", file=sys.stderr)
-    raise SystemExit(INTERRUPTED)
+def _stopped(*_: object) -> NoReturn:
+    print("Stopped before the page was ready.", file=sys.stderr, flush=True)
+    os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -80,8 +80,7 @@ def test_nothing_is_left_on_the_cpu(model: LoadedModel, monkeypatch: pytest.Monk
         finally:
             handle.remove()
         evidence = pipeline._evidence_of(there, pipeline.Encoding(None, encoded), variant)
-        with torch.inference_mode():
-            feature, numbers = there.net.fuse(faked(mode, real), faked(mode, traces), faked(mode, own))
+        feature, numbers = pipeline.fused(there, faked(mode, real), faked(mode, traces), faked(mode, own))
     # The backbone runs there, in half precision; what comes back is on the CPU in single precision.
     assert set(seen) == {("cuda", torch.float16)}
     back = [feature, *numbers.values(), *encoded.patches.values(), *(e.patches for e in evidence.values())]
