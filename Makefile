@@ -11,7 +11,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-js lint coverage bench fuzz soak load lock sbom audit container release screenshots browser browsers firefox drawing proxy clean
+.PHONY: help run test test-js lint coverage bench fuzz soak load docs lock sbom audit container release screenshots browser browsers firefox drawing proxy clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -56,6 +56,10 @@ container: ## Build and try the image with buildah on a Debian base; without the
 
 release: $(DEV_STAMP) ## Build and check the wheel and the sources of this version, and tag it; ARGS=--dry-run
 	$(BIN)/python scripts/release.py $(ARGS)
+
+docs: $(DEV_STAMP) ## The documents as a site in site/, with search and API reference, without network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html; searching needs a server: $(BIN)/python -m http.server -d site 8000"
 
 sbom: $(DEV_STAMP) ## Write sbom.json (CycloneDX): every package with version and licence
 	$(BIN)/python scripts/sbom.py --out sbom.json $(ARGS)

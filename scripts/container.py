@@ -120,6 +120,7 @@ def inside(root: str, environment: dict[str, str], folder: str, command: list[st
     """The command in the image: read-only, with /tmp, /proc and /dev, as user 1000 without any capability."""
     values = " ".join(shlex.quote(f"{k}={v}") for k, v in environment.items())
     enter = (
+        f"cp /etc/hosts {root}/etc/hosts && "  # as an engine does: without it nobody is called localhost
         f"mount --bind {root} {root} && mount -o remount,bind,ro {root} && "
         f"mount -t tmpfs -o size=2g tmpfs {root}/tmp && "
         f"mount -t proc proc {root}/proc && mount --rbind /dev {root}/dev && "
@@ -134,6 +135,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/container.py", description=__doc__)
     parser.add_argument("--target", choices=("cpu", "cuda"), help="default: cpu where TORCH_INDEX is set, else cuda")
     parser.add_argument("--tag", default="sdtps-lens")
+    parser.add_argument("--try-only", action="store_true", help="the image is there already")
     options, more = parser.parse_known_args()
     target = options.target or ("cpu" if os.environ.get("TORCH_INDEX") else "cuda")
     lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
@@ -144,8 +146,9 @@ def main() -> int:
         return steps.main()
     if target == "cuda" and not options.target:
         print("TORCH_INDEX is not set, so there are no CPU wheels of torch; the CUDA image is built.")
-    make_base()
-    build(target, options.tag)
+    if not options.try_only:
+        make_base()
+        build(target, options.tag)
     print(f"{options.tag}: {size_of(options.tag):.1f} GB")
     try_it(options.tag)
     return 0

@@ -4,10 +4,13 @@ import sdtps
 model = sdtps.load_model()
 analysis = sdtps.analyse(model, "rgb.png", "nir.png", "tir.png", sdtps.Settings(sparse_ratio=0.5))
 analysis["rgb"].keep
+analysis.show()
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from sdtps.support.shown import Views, drawn_by
 
 if TYPE_CHECKING:
     from sdtps.algorithm.module import MultiModalSDTPS
@@ -16,8 +19,10 @@ if TYPE_CHECKING:
     from sdtps.pipeline import analyse, analyse_triplet
     from sdtps.runs.recorder import Recorder
     from sdtps.support.errors import CheckpointError, InputError, SettingsError
+    from sdtps.tokens import analyse_tokens
     from sdtps.types import Analysis, Grid, Modality, ModalityTrace, Settings, WeightsReport
     from sdtps.variants import VARIANTS
+    from sdtps.web.server.notebook import launch
 
 __version__ = "0.2.0.dev0"
 
@@ -37,7 +42,9 @@ __all__ = [
     "Triplet",
     "WeightsReport",
     "analyse",
+    "analyse_tokens",
     "analyse_triplet",
+    "launch",
     "load_model",
     "read_triplet",
     "read_wide",
@@ -51,6 +58,8 @@ _HOMES = {
     **dict.fromkeys(("Fit", "Triplet", "read_triplet", "read_wide"), "images.read"),
     **dict.fromkeys(("analyse", "analyse_triplet"), "pipeline"),
     "Recorder": "runs.recorder",
+    "analyse_tokens": "tokens",
+    "launch": "web.server.notebook",
     **dict.fromkeys(("CheckpointError", "InputError", "SettingsError"), "support.errors"),
     **dict.fromkeys(("Analysis", "Grid", "Modality", "ModalityTrace", "Settings", "WeightsReport"), "types"),
     "VARIANTS": "variants",
@@ -74,3 +83,12 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """What completion in a notebook offers."""
     return sorted({*globals(), *__all__})
+
+
+def _notebook() -> Views:
+    from sdtps.export import notebook
+
+    return notebook
+
+
+drawn_by(_notebook)

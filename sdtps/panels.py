@@ -246,10 +246,10 @@ SDTPS_PANELS = tuple(PANELS)
 SLIDERS: dict[str, Slider] = {
     slider.name: slider
     for slider in (
-        Slider("sparse_ratio", "ρ", 0.05, 1.0, "share of patches to keep"),
-        Slider("aggr_ratio", "α", 0.05, 1.0, "aggregated tokens per kept share"),
-        Slider("beta", "β", 0.0, 0.5, "weight of the attention maps, 0 to 0.5"),
-        Slider("tau", "τ", 0.05, 10.0, "temperature of the soft decision", log=True),
+        Slider("sparse_ratio", "ρ", 0.05, 1.0, "share of patches kept"),
+        Slider("aggr_ratio", "α", 0.05, 1.0, "kept patches are blended into N x this x sparse ratio tokens"),
+        Slider("beta", "β", 0.0, 0.5, "attention (similarity) against predictor, 0 to 0.5"),
+        Slider("tau", "τ", 0.05, 10.0, "temperature of the what-if maps; changes no choice", log=True),
     )
 }
 

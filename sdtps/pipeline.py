@@ -258,6 +258,8 @@ def _decide(opened: OpenSet, encoding: Encoding, evidence: dict[str, Evidence], 
         notes=(*opened.notes, *_decision_notes(model, traces, settings)),
         camera=opened.camera,
         fusion={name: _array(values) for name, values in numbers.items()},
+        pictures=opened.prepared.pixels,
+        opened=opened,
     )
 
 

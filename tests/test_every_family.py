@@ -103,7 +103,7 @@ def test_figure_and_page_without_a_server(analysis, opened, monkeypatch):
     monkeypatch.setattr(supplement, "PLANS", supplement.PLANS[-1:])
     sheet = grid_figure(analysis, opened.prepared.pixels)
     words = [text.get_text() for text in sheet.figure.texts]
-    assert any(text.startswith("Input") for text in words)
+    assert any(text.startswith("Picture") for text in words)
     assert ("Weight" in words) is analysis["rgb"].soft
     page = supplement.write_supplement(opened, analysis)
     if get_variant(analysis.settings.variant).selector == "sdtps":

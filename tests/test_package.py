@@ -40,7 +40,7 @@ def test_help_and_completion_load_nothing_heavy() -> None:
 def test_every_public_name_is_there() -> None:
     assert all(hasattr(sdtps, name) for name in sdtps.__all__)
     assert set(sdtps.__all__) <= set(dir(sdtps))
-    assert sdtps.metrics.patch_provenance, "modules of the package, too"
+    assert callable(sdtps.metrics.patch_provenance), "modules of the package, too"
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = sdtps.nothing
 

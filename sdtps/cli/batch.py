@@ -1,4 +1,4 @@
-"""`batch`: a folder of triplets to a folder of results."""
+"""`batch`: a folder of image sets to a folder of results."""
 
 import argparse
 import sys
@@ -23,7 +23,7 @@ EXAMPLES = """examples:
   python -m sdtps batch data --out results --engine ray --workers 8 --ray-address auto
 
 Stopped? Run the same command again: what is done is not done again.
-exit codes: 0 all done, 1 could not be done, 2 wrong usage, 3 done but some triplets were skipped, 130 stopped
+exit codes: 0 all done, 1 could not be done, 2 wrong usage, 3 done but some image sets were skipped, 130 stopped
 """
 
 
@@ -31,20 +31,20 @@ def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
     parser = commands.add_parser(
         "batch",
-        help="analyse a folder: arrays and overlays of each triplet, one summary",
+        help="analyse a folder: arrays and overlays of each image set, one summary",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("folder", help=shared.FOLDER)
     parser.add_argument("--out", required=True, help="the result folder; new, empty or of the same batch")
     parser.add_argument("--split", help="a split of the folder (default: its queries)")
-    parser.add_argument("--limit", type=int, help="only the first so many triplets")
+    parser.add_argument("--limit", type=int, help="only the first so many image sets")
     shared.add_fit(parser)
     shared.add_over(parser)
     parser.add_argument(
         "--together",
         type=int,
-        help="triplets per forward pass: 1 gives the bits of a single analysis and is as fast on a CPU; "
+        help="image sets per forward pass: 1 gives the bits of a single analysis and is as fast on a CPU; "
         f"a GPU takes {GPU_TOGETHER} by default",
     )
     shared.add_engine(parser)
@@ -55,7 +55,7 @@ def add_command(commands: shared.Subparsers) -> None:
 
 
 def find_items(folder: str, split: str | None, limit: int | None) -> "list[Item]":
-    """The triplets of a data folder: of one split, by default that of its queries."""
+    """The image sets of a data folder: of one split, by default that of its queries."""
     from sdtps.export.batch import items_of
 
     dataset = open_dataset(folder)
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     task, folder = Task(settings, Fit(options.fit), together, over), ResultFolder(options.out)
     grid = model.net.backbone.grid
     folder.begin(task, model.weights, grid)
-    with tqdm(total=len(items), unit="triplet", disable=None, mininterval=0.5) as bar:
+    with tqdm(total=len(items), unit="set", disable=None, mininterval=0.5) as bar:
         bar.update(sum(folder.done(item) for item in items))
 
         def progress(done: int, _total: int) -> None:
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
                     folder,
                     workers=options.workers,
                     address=options.ray_address,
-                    selectors=[str(Path(path).resolve()) for path in options.selector],
+                    selectors=shared.selector_paths(options),
                     progress=progress,
                 )
             else:
@@ -120,4 +120,5 @@ def _report(options: argparse.Namespace, items: "list[Item]", failures: "list[Re
         print(f"skipped {name}: {error}", file=sys.stderr)
     for note in notes:
         print(f"note: {note}")
-    print(f"{done} triplets in {Path(options.out)}, {len(skipped)} skipped; look at {Path(options.out) / 'index.html'}")
+    folder = Path(options.out)
+    print(f"{done} image sets in {folder}, {len(skipped)} skipped; look at {folder / 'index.html'}")

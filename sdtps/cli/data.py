@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
         found = dataset.listing(split)
         people = len({r.pid for r in found.records} - {UNKNOWN})
         cameras = len({r.cam for r in found.records} - {UNKNOWN})
-        print(f"{split}: {len(found.records)} triplets, {people} identities, {cameras} cameras")
+        print(f"{split}: {len(found.records)} image sets, {people} identities, {cameras} cameras")
         if found.broken:
             print(f"  {len(found.broken)} broken")
         for broken in found.broken[: None if options.all else SHOWN_BROKEN]:

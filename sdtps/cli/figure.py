@@ -1,4 +1,4 @@
-"""`figure`: one triplet, or A against B, as PDF, SVG or PNG."""
+"""`figure`: one image set, or A against B, as PDF, SVG or PNG."""
 
 import argparse
 from pathlib import Path
@@ -31,7 +31,7 @@ def add_command(commands: shared.Subparsers) -> None:
     )
     shared.add_set(parser)
     parser.add_argument("--out", required=True, help=f"the file; its ending says the format ({', '.join(FORMATS)})")
-    parser.add_argument("--against", metavar="BUNDLE", help="a second bundle of the same triplet: draws A against B")
+    parser.add_argument("--against", metavar="BUNDLE", help="a second bundle of the same image set: draws A against B")
     add_look(parser)
     parser.add_argument("--dpi", type=int, default=DPI, help=f"of a PNG ({DPI})")
     shared.add_model(parser, anonymous=True)

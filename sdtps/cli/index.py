@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         outcome[split] = {"triplets": len(found.records), "left_out": [b.name for b in found.broken]}
         if options.json:
             continue
-        print(f"{split}: {len(found.records)} triplets indexed, {found.features.shape[1]} numbers each")
+        print(f"{split}: {len(found.records)} image sets indexed, {found.features.shape[1]} numbers each")
         for broken in found.broken:
             print(f"  left out {broken.name}: {broken.why}")
     if options.json:

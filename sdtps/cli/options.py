@@ -118,7 +118,8 @@ def add_settings(parser: Parser) -> None:
         usual = getattr(Settings, slider.name)
         name = f"--{slider.name.replace('_', '-')}"
         group.add_argument(name, type=float, help=f"{slider.meaning} (else {usual:g})")
-    group.add_argument("--variant", choices=tuple(VARIANTS), help=f"which SDTPS (else {Settings.variant})")
+    named = ", ".join(f"{v.name} = {v.title}" for v in VARIANTS.values() if v.title)
+    group.add_argument("--variant", choices=tuple(VARIANTS), help=f"which SDTPS (else {Settings.variant}): {named}")
     knobs = ", ".join(f"{knob.name} ({v.name})" for v in VARIANTS.values() for knob in v.knobs)
     group.add_argument(
         "--knob", action="append", type=_knob, default=[], metavar="NAME=VALUE", help=f"what a selector reads: {knobs}"
@@ -287,7 +288,12 @@ def engine_from(options: argparse.Namespace) -> "Engine":
     use_threads(options)
     if getattr(options, "engine", "local") == "local":
         return LOCAL
-    return Engine(options.workers, options.ray_address, the_source(options.sources))
+    return Engine(options.workers, options.ray_address, the_source(options.sources), selector_paths(options))
+
+
+def selector_paths(options: argparse.Namespace) -> tuple[str, ...]:
+    """The files of `--selector` for other processes, which may stand elsewhere."""
+    return tuple(str(Path(path).resolve()) for path in options.selector)
 
 
 def feature_reader(

@@ -16,7 +16,7 @@ def looks_of(analysis: Analysis) -> dict[str, Mapping[str, NDArray[np.float32]]]
 
     All of a combination sums to 1; modalities that are not in it are left out. Empty without HDM.
     """
-    found = {}
+    found: dict[str, Mapping[str, NDArray[np.float32]]] = {}
     for name in COMBINATIONS:
         seen = analysis.fusion.get(ATTENTION + name)
         if seen is not None:

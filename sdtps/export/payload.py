@@ -126,6 +126,7 @@ def weights_card(report: WeightsReport) -> Payload:
         "missing": len(report.missing),
         "unexpected": len(report.unexpected),
         "notes": [as_note(n) for n in report.notes],
+        "about": {language: dict(parts) for language, parts in report.about.items()},
     }
 
 
@@ -187,6 +188,7 @@ def page_texts() -> dict[str, dict[str, str]]:
     own |= {f"explain.{name}": panel.title or name for name, panel in panels.PANELS.items()}
     own |= {f"setting.{knob.name}": knob.name for v in VARIANTS.values() for knob in v.knobs}
     own |= {f"variant.{v.name}": v.summary for v in VARIANTS.values()}
+    own |= {f"variant.title.{v.name}": v.title or v.name for v in VARIANTS.values()}
     return {language: own | texts for language, texts in static.texts().items()}
 
 

@@ -28,7 +28,7 @@ PLANS = ((21, 5), (11, 3), (1, 1))
 def axes_of(analysis: Analysis, plan: tuple[int, int]) -> Axes:
     """What can be moved, and where to: some stops of each slider, the analysis' own among them."""
     variant = get_variant(analysis.settings.variant)
-    ends = {name: SLIDERS[name].stops() for name in variant.reads if name in SLIDERS}
+    ends: dict[str, Sequence[float]] = {name: SLIDERS[name].stops() for name in variant.reads if name in SLIDERS}
     for knob in variant.knobs:
         high = min(knob.high, analysis.grid.patches) if knob.step == 1 else knob.high
         ends[knob.name] = tuple(np.round(np.arange(knob.low, high + knob.step / 2, knob.step), 6).tolist())

@@ -143,7 +143,8 @@ class Triplet:
                 )
         if self.missing:
             names = ", ".join(m.upper() for m in self.pictures if m in self.missing)
-            notes.append(Message("input.missing", "Missing: {names}; zeros stand in for it.", names=names))
+            text = "Missing: {names}; no picture: the model gets zeros, that row shows only its prior."
+            notes.append(Message("input.missing", text, names=names))
         return tuple(notes)
 
 

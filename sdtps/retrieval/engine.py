@@ -16,6 +16,7 @@ import torch
 
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.models.reid import LoadedModel
+from sdtps.panels import use_selector_file
 from sdtps.resources import PACKAGE
 from sdtps.support.errors import InputError
 
@@ -33,11 +34,13 @@ class Engine:
         workers: processes of a Ray cluster; 0 means this process alone.
         address: of a running cluster; a local one is started by default.
         source: what the workers load; a path that every node knows.
+        selectors: Python files with selectors of one's own, which the workers run first; paths that every node knows.
     """
 
     workers: int = 0
     address: str | None = None
     source: WeightsSource | None = None
+    selectors: tuple[str, ...] = ()
 
     def run(self, model: LoadedModel, work: Work, chunks: Sequence[Any]) -> Iterator[Any]:
         """The result of every chunk, in order.
@@ -64,7 +67,8 @@ class Engine:
             )(_Worker)
             fitting = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
             count = min(self.workers, fitting, len(chunks))
-            workers = [kind.remote(source, device, threads, work, os.getcwd()) for _ in range(count)]
+            told = (source, device, threads, work, os.getcwd(), self.selectors)
+            workers = [kind.remote(*told) for _ in range(count)]
             waiting: deque[Any] = deque()
             for i, chunk in enumerate(chunks):
                 waiting.append(workers[i % len(workers)].run.remote(chunk))
@@ -80,10 +84,20 @@ LOCAL = Engine()
 class _Worker:
     """One process of the cluster: the weights are loaded once."""
 
-    def __init__(self, source: WeightsSource, device: str, threads: int, work: Work, folder: str) -> None:
+    def __init__(
+        self,
+        source: WeightsSource,
+        device: str,
+        threads: int,
+        work: Work,
+        folder: str,
+        selectors: Sequence[str] = (),
+    ) -> None:
         with suppress(OSError):
             os.chdir(folder)
         torch.set_num_threads(threads)  # the last bits of a result can depend on it, so it is the driver's number
+        for path in selectors:  # before the weights: they may be this selector's
+            use_selector_file(path)
         self.model = source.load(device)
         self.work = work
 

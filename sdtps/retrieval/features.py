@@ -122,7 +122,7 @@ class Rows:
     def finish(self) -> FolderFeatures:
         """As arrays."""
         if not self.features:
-            raise ValueError("None of the triplets could be read.")
+            raise ValueError("None of the image sets could be read.")
         return FolderFeatures(
             np.concatenate(self.features),
             tuple(self.records),

@@ -113,7 +113,7 @@ def test_generated_people_can_be_evaluated(tmp_path, capsys):
     assert "mAP" in out
     assert "precision of the kept" in out
     assert main(["index", str(tmp_path)]) == 0
-    assert "test: 6 triplets indexed" in capsys.readouterr().out
+    assert "test: 6 image sets indexed" in capsys.readouterr().out
     assert main(["evaluate", str(tmp_path), "--missing"]) == 0
     table = [line.split() for line in capsys.readouterr().out.splitlines() if line.split()[0] in {"-", *MISSING_TABLE}]
     assert [row[0] for row in table] == ["-", "r", "n", "t", "rn", "rt", "nt"]
@@ -126,7 +126,7 @@ def test_data_says_what_a_folder_holds(tmp_path, capsys):
     assert main(["data", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert out.startswith("MSVR310; query query3, gallery bounding_box_test")
-    assert "query3: 5 triplets, 3 identities, 3 cameras" in out
+    assert "query3: 5 image sets, 3 identities, 3 cameras" in out
     assert "0001_s001_v0_000.jpg: There is no TIR partner." in out
 
 

@@ -61,7 +61,7 @@ def streams(pdf: bytes) -> bytes:
 
 def test_rows_columns_and_counts_are_printed_once(trained, photos):
     written = texts(grid_figure(trained, photos))
-    for label in ("RGB", "NIR", "TIR", "Input", "Self", "Kept", "Aggregation"):
+    for label in ("RGB", "NIR", "TIR", "Picture", "Self-attention", "Kept", "Aggregation"):
         assert written.count(label) == 1
     assert r"$K/N$ = 64/128" in written
     assert any(trained.weights.name in line and trained.weights.short_hash in line for line in written)
@@ -222,7 +222,7 @@ def test_comparison_counts_what_entered_and_left(trained, tiny_model, photos):
     written = texts(compare_figure(trained, other, photos))
     for m in ("rgb", "nir", "tir"):
         a, b = set(trained[m].keep.tolist()), set(other[m].keep.tolist())
-        assert f"+{len(b - a)} −{len(a - b)}, J = {len(a & b) / len(a | b):.2f}" in written
+        assert f"+{len(b - a)} −{len(a - b)}, Jaccard {len(a & b) / len(a | b):.2f}" in written
     assert "ρ=0.5, β=0.25" in written
     assert "ρ=0.25, β=0.4" in written
 

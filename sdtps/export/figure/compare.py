@@ -84,7 +84,7 @@ def compare_figure(
                 sheet.text(middle, foot, f"{trace.kept}/{grid.patches}", NUMBER_SIZE, within=width)
             elif name == "change":
                 agreement = overlap(a[m].keep, b[m].keep, grid.patches).jaccard
-                counts = f"+{int((kept_b & ~kept_a).sum())} −{int((kept_a & ~kept_b).sum())}, J = {agreement:.2f}"
+                counts = f"+{int((kept_b & ~kept_a).sum())} −{int((kept_a & ~kept_b).sum())}, Jaccard {agreement:.2f}"
                 sheet.text(middle, foot, counts, NUMBER_SIZE, within=width + GAP)
     _legend(sheet, top + head + rows * pitch + 0.09, words)
     if options.provenance:

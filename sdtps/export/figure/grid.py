@@ -16,6 +16,7 @@ from sdtps.export.figure.style import (
     WARNING_INK,
     WARNING_LINE,
     FigureOptions,
+    about_line,
     on_a_page,
     short,
 )
@@ -24,6 +25,7 @@ from sdtps.images.encode import Pixels
 from sdtps.metrics.flatness import flat_maps
 from sdtps.panels import HEAT_PANELS, PANELS, Kind, Panel, maps_of, settings_line
 from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, WeightsReport
+from sdtps.variants import get_variant
 
 # Inches.
 LABEL, GAP, EDGE = 0.17, 0.045, 0.02
@@ -81,7 +83,7 @@ def _stacked(
         bottom = y + (STRIP if gone else cell[1])
         y = bottom + GAP + (0 if gone else own_bar)
     below = (BAR + BAR_NUMBERS + GAP if bars else 0) + (CAPTION if options.captions else 0)
-    below += LINE + 0.02 if options.provenance else 0
+    below += 2 * LINE + 0.02 if options.provenance else 0
     return Layout(cell, tuple(tops), bottom, bottom + below + EDGE)
 
 
@@ -164,12 +166,16 @@ def draw_provenance(sheet: Sheet, analysis: Analysis, options: FigureOptions) ->
     settings, report, words = analysis.settings, analysis.weights, options.words()
     state = words["trained" if report.complete else "partial" if report.trained else "random"]
     weights = words["weights"].format(name=report.name, hash=report.short_hash, state=state)
-    variant = words["variant"].format(name=settings.variant)
+    variant = words["variant"].format(name=get_variant(settings.variant).plain_name)
     line = f"{weights} · {variant} · {settings_line(settings)}"
     if options.rendering.blended and any(panel in HEAT_PANELS for panel in options.panels(settings.variant)):
         line += f" · {words['mixed']}"
     y = sheet.height - EDGE - 0.02
-    sheet.text(EDGE + LABEL, y, line, LINE_SIZE, within=sheet.width - 2 * EDGE - LABEL, color=GREY, align="left")
+    for i, text in enumerate((line, about_line(report, options))):
+        place = y - (1 - i) * LINE
+        sheet.text(
+            EDGE + LABEL, place, text, LINE_SIZE, within=sheet.width - 2 * EDGE - LABEL, color=GREY, align="left"
+        )
 
 
 def colour_bar(
@@ -283,7 +289,7 @@ class Drawing:
             return ""
         other = modality.others[panel.other]
         gone = self.analysis[other].missing
-        return self.options.words()["no.picture"].format(name=other.upper()) if gone else f"← {other.upper()}"
+        return self.options.words()["no.picture" if gone else "to"].format(name=other.upper())
 
     def _picture(self, axes: Axes, panel: Panel, modality: Modality, values: FloatArray | None) -> None:
         grid, trace, pixels = self.analysis.grid, self.analysis[modality], self.pixels[modality]

@@ -142,7 +142,10 @@ class PageBackend:
         return payload.tables() | {
             "models": weights.listing(self.models),
             "upload_weights": weights.upload_options(self.models),
-            "examples": [{"name": e.name, "title": e.title, "thumbnail": e.thumbnail} for e in self.examples.values()],
+            "examples": [
+                {"name": e.name, "title": e.title, "thumbnail": e.thumbnail, "generated": e.generated}
+                for e in self.examples.values()
+            ],
             "defaults": payload.shown_settings(self.models.model(None).settings),
             "max_bytes": MAX_BYTES,
             "roots": dataset_cards(self.data),

@@ -90,7 +90,7 @@ def test_the_fusion_behind_the_maps_is_shown(open_page: OpenPage) -> None:
     use(page, "sdtps-dgaf")
     expect(page.locator("[data-combination]")).to_have_count(0)
     expect(page.locator("[data-fusion=gates] [data-value]")).to_have_count(3)
-    expect(page.locator("[data-assumed=variant]")).to_contain_text("importance or final?")
+    expect(page.locator("[data-assumed=variant]")).to_contain_text("Default, or scores that weigh aggregation?")
     expect(page.locator("[data-choice=variant]")).to_have_value("importance")
 
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unpack } from '../../../sdtps/web/static/js/core/bytes.js';
-import { joinPlanes, positionOf, rowAt, sealedAnswer } from '../../../sdtps/web/static/js/sealed.js';
+import { rowAt } from '../../../sdtps/web/static/js/core/tables.js';
+import { joinPlanes, positionOf, sealedAnswer } from '../../../sdtps/web/static/js/sealed.js';
 import { logTicks, makeScale, niceTicks } from '../../../sdtps/web/static/js/views/chart.js';
 import { logarithms } from '../../../sdtps/web/static/js/views/gradient_maps.js';
 import { decadesOf } from '../../../sdtps/web/static/js/views/gradients.js';

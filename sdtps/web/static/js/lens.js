@@ -6,6 +6,7 @@ import { makeControls } from './bar/controls.js';
 import { makeCopyLink } from './bar/copy_link.js';
 import { makeEpochBar } from './bar/epochs.js';
 import { makeHeader } from './bar/header.js';
+import { makePaper } from './bar/paper.js';
 import { makeArrival } from './core/arrival.js';
 import { cssGradient, makeColourMaps } from './core/colours.js';
 import { watchServer } from './core/connection.js';
@@ -19,10 +20,14 @@ import { makeNotice } from './core/notice.js';
 import { sourcesOf } from './core/pictures.js';
 import { makeSession } from './core/session.js';
 import { makeStore } from './core/store.js';
+import { makeAbout } from './dialogs/about.js';
 import { makeExport } from './dialogs/export.js';
 import { makeMatrixDialog } from './dialogs/matrix.js';
+import { makeTour } from './dialogs/tour.js';
 import { makeWeightsDialog } from './dialogs/weights.js';
+import { makeFocus } from './focus/focus.js';
 import { makeDisplay } from './side/display.js';
+import { makeDrawer } from './side/drawer.js';
 import { makeSelectorFacts } from './side/selector_facts.js';
 import { makeSources } from './side/sources.js';
 import { makeWhy } from './side/why.js';
@@ -88,11 +93,21 @@ function makeParts(lens) {
   const display = makeDisplay(lens);
   const facts = makeSelectorFacts(lens);
   const matrix = makeMatrixDialog(lens, chooseToken);
-  const selection = makeSelection(lens, { chooseToken, openMatrix: matrix.open });
+  const selection = makeSelection(lens, { chooseToken, openMatrix: matrix.open, openFocus: (what) => focus.open(what) });
   const why = makeWhy(lens, { pin: selection.pin, chooseToken });
   const weights = makeWeightsDialog(lens);
   const exporter = config.sealed ? null : makeExport(lens);
-  const header = makeHeader(lens, weights.open, exporter ? [makeCopyLink(lens), exporter.button] : []);
+  const page = () => /** @type {HTMLElement} */ (header.node.parentElement);
+  const tour = makeTour(lens, page);
+  const drawer = makeDrawer(page);
+  store.subscribe(['example', 'record'], drawer.close); // what was chosen is to be seen
+  const paper = makePaper(lens);
+  const about = makeAbout(lens, { openReport: () => weights.open(), startTour: tour.start });
+  const buttons = [drawer.button, ...(exporter ? [makeCopyLink(lens), exporter.button] : [])];
+  const header = makeHeader(lens, { openAbout: about.open, openUpload: () => weights.open('upload') }, buttons);
+  const focus = makeFocus(lens, () => (
+    /** @type {HTMLElement[]} */ ([...page().querySelectorAll('.lens-header, .lens-side, .lens-views, .lens-epochs, .lens-panels')])
+  ));
   const connection = makeConnectionBanner(lens);
   const views = /** @type {View[]} */ ([selection, ...(config.sealed ? [] : FURTHER_VIEWS).map((make) => make(lens, { seeTraining }))]);
   const tabs = makeTabs(views, store, (view) => { if (view.id !== selection.id) why.hide(); });
@@ -104,11 +119,14 @@ function makeParts(lens) {
     hasView: tabs.has, pin: selection.pin, chooseToken,
     openRecorded: training ? training.openLinked : null, compareWith: compare ? compare.compareWith : () => {},
   });
-  return { arrival, connection, controls, epochs, sources, display, facts, matrix, selection, why, weights, exporter, header, views, tabs };
+  return {
+    arrival, connection, controls, epochs, training, sources, display, facts, matrix, selection, why, weights,
+    exporter, header, views, tabs, about, drawer, focus, paper, tour,
+  };
 }
 
 function makePage(parts, { config, notice, store }) {
-  const { connection, controls, epochs, sources, display, facts, matrix, why, weights, exporter, header, views, tabs } = parts;
+  const { controls, epochs, header, paper, views, tabs } = parts;
   const progress = h('div.lens-progress', { role: 'progressbar', 'data-t-aria': 'progress', hidden: true },
     h('div', {}, h('i')), h('b', { 'data-t': 'progress' }));
   const skip = h('a.lens-skip', {
@@ -124,11 +142,13 @@ function makePage(parts, { config, notice, store }) {
     progress.hidden = !store.state.busy;
     panels.classList.toggle('lens-waiting', store.state.busy); // what is shown is not what was asked for
   });
-  return h('div.lens', {}, skip, header.node, header.banner, connection.node,
-    h('div.lens-body', {}, h('div.lens-side', { role: 'region', 'data-t-aria': 'side' }, sources.node, facts.node, display.node, why.node),
-      h(config.sealed ? 'main.lens-main' : 'div.lens-main', {}, tabs.node, controls.node, epochs && epochs.node,
-        panels)),
-    matrix.node, weights.node, exporter ? exporter.dialog : null, sources.drop, notice.node);
+  const side = ['sources', 'facts', 'display', 'why'].map((name) => parts[name].node);
+  return h('div.lens', {}, skip, header.node, header.banner, parts.connection.node, paper && paper.node,
+    h('div.lens-body', {}, parts.drawer.scrim,
+      h('div.lens-side', { role: 'region', 'data-t-aria': 'side' }, ...side),
+      h(config.sealed ? 'main.lens-main' : 'div.lens-main', {}, tabs.node, controls.node, epochs && epochs.node, panels)),
+    ...['focus', 'tour', 'matrix', 'weights', 'about'].map((name) => parts[name].node),
+    parts.exporter ? parts.exporter.dialog : null, parts.sources.drop, notice.node);
 }
 
 // Texts above the pictures wrap, and a font that comes late changes their lines. The line below them may grow while
@@ -171,9 +191,11 @@ export function mountLens(root, config, server) {
   // After all parts: the texts that came with the numbers take room, too, and the page says what it shows.
   store.subscribe(['photos'], selection.fit);
   store.subscribe(['analysis'], () => { selection.grid.dataset.settings = JSON.stringify(state.analysis?.settings); });
+  const unwelcomed = store.subscribe(['analysis'], () => { unwelcomed(); parts.tour.greet(); });
   colour();
   translate();
   parts.header.refresh();
+  parts.paper?.tell();
   tabs.retranslate();
   tabs.show();
   parts.arrival.start(link);

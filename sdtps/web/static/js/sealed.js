@@ -4,9 +4,11 @@
 import { packNumbers, unpack } from './core/bytes.js';
 import { MODALITIES } from './core/modalities.js';
 import { nearestIndex } from './core/numbers.js';
+import { rowAt } from './core/tables.js';
 import { mountLens } from './lens.js';
+import { sealedWhy } from './sealed_why.js';
 
-/** @typedef {{ values: any, shape: number[] }} Table numbers for every stop of some sliders */
+/** @typedef {import('./core/tables.js').Table} Table numbers for every stop of some sliders */
 /** @typedef {Record<string, [string, number[]]>} Kinds type and shape by name */
 /** @typedef {{ config: Config, analysis: Payload, facts: Record<string, any>, arrays: { kinds: Kinds, content: string },
  *   positions: { axes: [string, number[]][], content: string } | null }} Sealed */
@@ -37,18 +39,6 @@ export function joinPlanes(kinds, bytes) {
     tables[name] = { values: new Type(whole.buffer), shape };
   }
   return tables;
-}
-
-/**
- * The last axis of a table; `place` says where on the others.
- * @param {Table} table
- * @param {number[]} place
- */
-export function rowAt({ values, shape }, place) {
-  const length = shape[shape.length - 1];
-  let index = 0;
-  place.forEach((at, axis) => { index = index * shape[axis] + at; });
-  return values.subarray(index * length, (index + 1) * length);
 }
 
 /**
@@ -126,9 +116,9 @@ export async function start(page) {
   const server = {
     stage: async () => alone,
     uploadWeights: async () => alone,
-    ask: async () => alone,
+    ask: async (task, asked) => (task === 'why.patch' && !data.positions ? sealedWhy(data, tables, /** @type {any} */ (asked)) : alone),
     analyse: async () => data.analysis,
     decide: async ({ settings }) => (data.positions ? moved(settings) : sealedAnswer(data, tables, settings)),
   };
-  mountLens(/** @type {HTMLElement} */ (page.querySelector('.lens-root')), data.config, server);
+  mountLens(/** @type {HTMLElement} */ (page.querySelector('.lens-root')), { ...data.config, explains: !data.positions }, server);
 }

@@ -52,6 +52,13 @@ export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
+/**
+ * How much the style sheet magnifies an element.
+ * @param {Element} node
+ * @returns {number}
+ */
+export const zoomOf = (node) => /** @type {any} */ (node).currentCSSZoom || 1;
+
 const ids = { last: 0 };
 
 /**

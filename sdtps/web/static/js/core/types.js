@@ -33,14 +33,15 @@
  * A way to select, and what it has: panels from left to right, sliders that it reads, knobs of its own.
  * @typedef {object} Variant
  * @property {string} name
- * @property {string} label
+ * @property {string} label of the public history
  * @property {string} summary
+ * @property {string} selector
  * @property {boolean} soft nothing is dropped
  * @property {string[]} panels
  * @property {string[]} reads
  * @property {Knob[]} knobs
  */
-/** @typedef {{ name: string, title: Record<string, string>, thumbnail: string }} Example */
+/** @typedef {{ name: string, title: Record<string, string>, thumbnail: string, generated?: boolean }} Example */
 
 /**
  * Weights to choose from; those that are only listed have no report yet.
@@ -69,6 +70,8 @@
  * @property {{ allowed: boolean, max_bytes: number }} upload_weights
  * @property {{ formats: string[], widths: Record<string, number>, dpi: number }} export
  * @property {boolean} [sealed] there is no server
+ * @property {boolean} [explains] without a server, but with what says why a patch was kept
+ * @property {{ title: string, introduction: string[] }} [paper] what the author of such a page says above it
  * @property {Record<string, number[]>} [steps] the only values that sliders can take
  */
 

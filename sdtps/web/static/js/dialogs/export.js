@@ -1,7 +1,7 @@
 // Taking results home: figure, bundle, supplement; and opening a bundle again.
 
 /** @import { Lens } from '../core/types.js' */
-import { closeButton, h } from '../core/dom.js';
+import { closeButton, h, uniqueId } from '../core/dom.js';
 import { askJob } from '../core/jobs.js';
 import { afterwards, latestWins } from '../core/requester.js';
 import { makeWork } from '../core/work.js';
@@ -34,6 +34,17 @@ function makePreview({ i18n, server }, request, say) {
   return { node: h('figure', {}, wait, picture, size), draw: () => draw(null), wait };
 }
 
+// What the author of a supplementary page says above its pictures.
+function makeWords() {
+  const title = h('input', { type: 'text', id: uniqueId('title'), maxLength: 200, 'data-export': 'title' });
+  const introduction = h('textarea', { id: uniqueId('introduction'), rows: 3, maxLength: 6000, 'data-export': 'introduction' });
+  const row = (key, field) => h('div.lens-field', {}, h('label', { htmlFor: field.id, 'data-t': key }), field);
+  return {
+    nodes: [row('export.title', title), row('export.introduction', introduction)],
+    given: () => ({ title: title.value, introduction: introduction.value }),
+  };
+}
+
 /** @param {Lens} lens */
 export function makeExport(lens) {
   const { i18n, store, session } = lens;
@@ -54,14 +65,15 @@ export function makeExport(lens) {
   const buttons = {
     figure: action('figure', () => download('export.figure', form.file())),
     bundle: action('bundle', () => download('export.bundle', {})),
-    supplement: action('supplement', () => download('export.supplement', {})),
+    supplement: action('supplement', () => download('export.supplement', words.given())),
     open: action('open', () => file.click()),
   };
+  const words = makeWords();
   const dialog = h('dialog.lens-dialog.lens-export', {},
     h('header', {}, h('h2', { 'data-t': 'export' }), closeButton(() => dialog.close())),
     h('div.lens-export-body', {},
       h('div', {}, part('figure', ...form.nodes, buttons.figure), part('bundle', buttons.bundle, file, buttons.open),
-        part('supplement', buttons.supplement), work.node, message),
+        part('supplement', ...words.nodes, buttons.supplement), work.node, message),
       preview.node));
   const button = h('button.lens-plain', { type: 'button', 'data-t': 'export', 'data-choice': 'export', onclick: show });
 

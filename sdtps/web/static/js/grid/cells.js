@@ -80,7 +80,7 @@ function mapLook(look, { modality: name, panel }, analysis, { display, token }) 
 const isFlat = (panel, name, { modalities }, token) => modalities[name].flat[panel.name] && !(panel.tokens && token !== null);
 
 function crossCaption(panel, name, analysis, i18n) {
-  const other = `← ${analysis.modalities[name].others[panel.other].toUpperCase()}`;
+  const other = i18n.t('caption.cross', { other: analysis.modalities[name].others[panel.other].toUpperCase() });
   return comparesWithMissing(panel, name, analysis) ? `${other}: ${i18n.t('missing')}` : other;
 }
 

@@ -13,7 +13,7 @@ function patchAt(event, { rows, cols }) {
   const box = stage.getBoundingClientRect();
   const col = clampTo([0, cols - 1], Math.floor(((event.clientX - box.left) / box.width) * cols));
   const row = clampTo([0, rows - 1], Math.floor(((event.clientY - box.top) / box.height) * rows));
-  return { modality: /** @type {Modality} */ (stage.firstChild.dataset.modality), patch: row * cols + col };
+  return { modality: /** @type {Modality} */ (stage.firstChild.dataset.modality), panel: stage.firstChild.dataset.panel, patch: row * cols + col };
 }
 
 /**
@@ -52,8 +52,10 @@ export function walkFrom({ modality, patch }, { key, shiftKey }, grid, shown) {
 /**
  * @param {HTMLElement} node the grid
  * @param {LensStore} store
+ * @param {(what: { panel: string, modality: Modality }) => void} onOpen Enter was pressed on a panel
  */
-export function makeHover(node, { state, update }) {
+export function makeHover(node, { state, update }, onOpen) {
+  let panel = 'score'; // the one that was pointed at last
   const point = (changes) => update({ pointed: { ...state.pointed, ...changes } });
 
   /**
@@ -64,7 +66,8 @@ export function makeHover(node, { state, update }) {
 
   node.addEventListener('pointermove', (event) => {
     if (state.pointed.pinned || !state.analysis) return;
-    const at = patchAt(event, state.analysis.grid) || { patch: null, modality: state.pointed.modality };
+    const { panel: over, ...at } = patchAt(event, state.analysis.grid) || { panel, patch: null, modality: state.pointed.modality };
+    panel = over;
     if (at.patch !== state.pointed.patch || at.modality !== state.pointed.modality) point(at);
   });
   node.addEventListener('pointerleave', () => {
@@ -82,7 +85,8 @@ export function makeHover(node, { state, update }) {
     if (!state.analysis || event.target !== node) return;
     const { patch, pinned } = state.pointed;
     if (event.key === 'Escape') pin(null);
-    else if (event.key === 'Enter' || event.key === ' ') pin(pinned ? null : patch ?? stepFrom(null, event.key, state.analysis.grid));
+    else if (event.key === 'Enter') onOpen({ panel, modality: state.pointed.modality });
+    else if (event.key === ' ') pin(pinned ? null : patch ?? stepFrom(null, event.key, state.analysis.grid));
     else if (ARROWS[event.key]) {
       const { grid, modalities } = state.analysis;
       const to = walkFrom(state.pointed, event, grid, MODALITIES.filter((m) => !modalities[m].missing));

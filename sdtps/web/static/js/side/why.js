@@ -44,10 +44,12 @@ export function makeWhy(lens, actions) {
    * @param {Subject} next
    */
   function open(next) {
-    if (config.sealed || !state.key || state.view !== FIRST_VIEW) return;
+    if ((config.sealed && !(config.explains && next.token === undefined)) || !state.key || state.view !== FIRST_VIEW) return;
     subject = next;
     node.hidden = false;
-    /** @type {Element} */ (node.parentNode).classList.add('lens-covered');
+    const side = /** @type {Element} */ (node.parentNode);
+    side.classList.add('lens-covered');
+    side.scrollTop = 0;
     refresh();
   }
 

@@ -1,6 +1,7 @@
 // B beside A: pin what is on screen, change anything, and see what entered, what left and how far the feature moved.
 
 /** @import { Lens } from '../core/types.js' */
+import { variantTitle } from '../bar/variant.js';
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { orDash } from '../core/numbers.js';
@@ -18,7 +19,7 @@ function nameOf({ settings, weights, modalities }, from, { config, i18n, store }
   const own = store.state.recordNames.get(from.record) || i18n.t('compare.own');
   const missing = MODALITIES.filter((m) => modalities[m].missing).map((m) => `−${m.toUpperCase()}`);
   const numbers = config.sliders.map(({ name, symbol }) => `${symbol} ${settings[name]}`);
-  return [example ? i18n.titleOf(example) : own, ...missing, settings.variant, ...numbers, weights.hash].join(' · ');
+  return [example ? i18n.titleOf(example) : own, ...missing, variantTitle(settings.variant, i18n), ...numbers, weights.hash].join(' · ');
 }
 
 // How far the features of both are apart.

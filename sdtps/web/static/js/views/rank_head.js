@@ -1,6 +1,7 @@
 // Above the rank list: which gallery, how many, its features, and what the list says as a whole.
 
 /** @import { Lens, Translator } from '../core/types.js' */
+import { variantTitle } from '../bar/variant.js';
 import { h, setText } from '../core/dom.js';
 import { currentModel } from '../core/models.js';
 import { makeWork } from '../core/work.js';
@@ -16,7 +17,7 @@ export function summaryOf(list, i18n) {
   const parts = [i18n.t('rank.searched', { n: list.searched })];
   if (list.left_out) parts.push(i18n.t(`rank.left.${list.apart}`, { n: list.left_out }));
   if (list.right === null) parts.push(i18n.t(list.comparable ? 'rank.nameless' : 'rank.stranger'));
-  else parts.push(i18n.t('rank.right', { n: list.right }));
+  else parts.push(i18n.t(list.right < 2 ? `rank.right.${list.right}` : 'rank.right', { n: list.right }));
   if (list.right !== null && list.average_precision !== null) {
     parts.push(i18n.t('rank.precision', { ap: list.average_precision, first: list.first_right }));
   }
@@ -76,7 +77,7 @@ export function makeRankHead(lens, shown, { refresh, runIndex, cancel, takeSetti
     saver.hidden = !shown.list;
     if (busy) return;
     const { sparse_ratio: sparse, aggr_ratio: aggr, beta, variant } = made ? made.settings : /** @type {any} */ ({});
-    status.textContent = made && !fits ? i18n.t('rank.other', { sparse, aggr, beta, variant }) : '';
+    status.textContent = made && !fits ? i18n.t('rank.other', { sparse, aggr, beta, variant: variantTitle(variant, i18n) }) : '';
   }
 
   function progress(done, total) {

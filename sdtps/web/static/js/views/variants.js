@@ -1,7 +1,7 @@
 // The named variants on the same image set and weights, each beside the one that is chosen.
 
 /** @import { Lens, Range } from '../core/types.js' */
-import { variantSummary } from '../bar/header.js';
+import { variantLabel, variantSummary, variantTitle } from '../bar/variant.js';
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { orDash } from '../core/numbers.js';
@@ -24,7 +24,7 @@ function picture(result, m, { analysis, display }, { current, table }) {
       caption: m.toUpperCase(), label: `${result.name}, ${m.toUpperCase()}`, data: { variant: result.name, modality: m },
     }),
     current ? null : h('p.lens-under', { 'data-jaccard': m },
-      `+${change.entered.length} −${change.left.length} · J ${change.overlap.jaccard.toFixed(2)}`));
+      `+${change.entered.length} −${change.left.length} · Jaccard ${change.overlap.jaccard.toFixed(2)}`));
 }
 
 function pictures(result, { current, table }, state, i18n) {
@@ -61,7 +61,7 @@ export function makeVariantsView(lens, { seeTraining }) {
     const current = result.name === found.now;
     const use = () => session.chooseVariant(result.name);
     return h(`article.lens-card${current ? '.lens-current' : ''}`, { 'data-variant': result.name },
-      h('header', {}, h('h3', {}, result.name, h('small', {}, about.label)),
+      h('header', {}, h('h3', {}, variantTitle(result.name, i18n), h('small', {}, variantLabel(about))),
         current ? h('span.lens-badge', { 'data-t': 'variants.current' })
           : h('button.lens-button', {
             type: 'button', 'data-use': result.name, 'data-t': 'variants.use', disabled: Boolean(result.lacking), onclick: use,
