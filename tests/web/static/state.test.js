@@ -7,6 +7,7 @@ import { modalityOf, tellApart } from '../../../sdtps/web/static/js/core/file_na
 import { addsEntry, beginsMove, stepOf } from '../../../sdtps/web/static/js/core/history.js';
 import { linkTo, readLink, setQuery } from '../../../sdtps/web/static/js/core/link.js';
 import { wideOf } from '../../../sdtps/web/static/js/core/own_pictures.js';
+import { walkFrom } from '../../../sdtps/web/static/js/grid/hover.js';
 import { UNREACHABLE } from '../../../sdtps/web/static/js/core/server.js';
 import { makeStore } from '../../../sdtps/web/static/js/core/store.js';
 import { filesOf, newOwnId } from '../../../sdtps/web/static/js/core/uploads.js';
@@ -101,4 +102,30 @@ test('a file behind several pictures is kept once', () => {
   const source = { token: 't', file, slot: 'wide' };
   assert.deepEqual(filesOf({ rgb: source, nir: source, tir: source }), [{ file, slot: 'wide' }]);
   assert.deepEqual(filesOf({ rgb: { example: 'day' }, nir: null, tir: null }), []);
+});
+
+test('arrows walk over patches and on to the next modality; Shift keeps the patch', () => {
+  const grid = { rows: 4, cols: 2 };
+  const shown = ['rgb', 'tir'];
+  const go = (modality, patch, key, shiftKey = false) => {
+    const to = walkFrom({ modality, patch }, { key, shiftKey }, grid, shown);
+    return [to.modality, to.patch];
+  };
+  assert.deepEqual(go('rgb', null, 'ArrowUp'), ['rgb', 5], 'the middle first');
+  assert.deepEqual(go('rgb', 5, 'ArrowDown'), ['rgb', 7]);
+  assert.deepEqual(go('rgb', 7, 'ArrowDown'), ['tir', 1], 'a missing modality is passed over');
+  assert.deepEqual(go('tir', 1, 'ArrowUp'), ['rgb', 7]);
+  assert.deepEqual(go('tir', 7, 'ArrowDown'), ['tir', 7], 'the end');
+  assert.deepEqual(go('rgb', 3, 'ArrowDown', true), ['tir', 3]);
+  assert.deepEqual(go('rgb', 3, 'ArrowUp', true), ['rgb', 3]);
+  assert.deepEqual(go('rgb', 3, 'ArrowRight'), ['rgb', 3]);
+  assert.deepEqual(go('rgb', 3, 'ArrowLeft'), ['rgb', 2]);
+});
+
+test('a recorded run is a place, its epochs are positions', () => {
+  const step = (recorded) => stepOf({ ...stateOf(''), view: 'training', recorded });
+  const at = (name, epoch) => step({ name, epoch, probe: 0 });
+  assert.equal(addsEntry(step(null), at('a', 0), false), true);
+  assert.equal(addsEntry(at('a', 0), at('a', 5), false), false);
+  assert.equal(addsEntry(at('a', 0), at('a', 5), true), true);
 });

@@ -3,6 +3,7 @@
 /** @import { Lens, Modality } from '../core/types.js' */
 /** @import { Wanted } from '../grid/grid.js' */
 import { closeButton, h, segmented, setText, uniqueId } from '../core/dom.js';
+import { icon } from '../core/icons.js';
 import { MODALITIES } from '../core/modalities.js';
 import { makeScene } from './scene.js';
 
@@ -34,7 +35,7 @@ function makeBar(actions) {
     h('div.lens-segmented', { role: 'group', 'data-t-aria': 'rows' }, ...modalities), view.node,
     h('label.lens-focus-numbers', { htmlFor: numbers.id }, numbers, h('span', { 'data-t': 'focus.numbers' })),
     h('span.lens-focus-keys', { 'data-t': 'focus.keys' }),
-    step('previous', -1, '‹'), step('next', 1, '›'), closeButton(actions.close));
+    step('previous', -1, icon('previous')), step('next', 1, icon('next')), closeButton(actions.close));
   return { node, title, modalities, view, numbers };
 }
 
