@@ -26,6 +26,7 @@ FROM base AS project
 COPY app.py pyproject.toml README.md LICENSE ./
 COPY sdtps sdtps
 COPY assets/examples assets/examples
+COPY assets/gallery assets/gallery
 COPY checkpoints checkpoints
 
 FROM base AS cuda

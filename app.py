@@ -11,7 +11,7 @@ from sdtps.checkpoints.load import WeightsSource
 from sdtps.cli.options import add_selector, add_sources, run_selectors
 from sdtps.datasets import open_dataset
 from sdtps.datasets.examples import find_examples
-from sdtps.resources import EXAMPLES
+from sdtps.resources import EXAMPLES, GALLERY
 from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.support.errors import LensError
 from sdtps.web.server import LOCAL_HOSTS
@@ -48,7 +48,12 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         help="open the page to everyone with the link, through a relay on the internet",
     )
     parser.add_argument("--root-path", default=env("SDTPS_ROOT_PATH", ""), help="path prefix behind a proxy")
-    parser.add_argument("--data", action="append", default=None, help="a data set folder; repeat for several")
+    parser.add_argument(
+        "--data",
+        action="append",
+        default=None,
+        help="a data set folder; repeat for several (default: the shipped gallery, where no --gallery is given)",
+    )
     parser.add_argument(
         "--gallery", action="append", default=None, help="a further folder for rank lists; every --data folder is one"
     )
@@ -73,6 +78,8 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     listed = {name: [p for p in env(name, "").split(os.pathsep) if p] for name in paths}
     options.data = options.data or listed["SDTPS_DATA"]
     options.gallery = options.gallery or listed["SDTPS_GALLERY"]
+    if not (options.data or options.gallery) and GALLERY.is_dir():
+        options.data = [str(GALLERY)]
     options.run = options.run or listed["SDTPS_RUN"]
     options.sources = options.sources or [WeightsSource(p) for p in listed["SDTPS_WEIGHTS"]]
     return options

@@ -6,4 +6,5 @@ PROJECT = Path(__file__).resolve().parent.parent
 CHECKPOINTS = PROJECT / "checkpoints"
 EMBEDDED = CHECKPOINTS / "sdtps-lens-hiera-tiny.safetensors"
 EXAMPLES = PROJECT / "assets" / "examples"
+GALLERY = PROJECT / "assets" / "gallery"
 LAB = PROJECT / "assets" / "lab"

@@ -12,7 +12,7 @@ from sdtps.web.static.modules import join
 
 STATIC = Path(__file__).parent
 LANGUAGES = ("en", "zh")
-STYLES = ("lens.css", "weights.css", "data.css", "why.css", "export.css", "training.css")
+STYLES = ("lens.css", "weights.css", "data.css", "why.css", "export.css", "training.css", "matters.css")
 TEXTS = ("texts", "why", "selectors", "training", "matters")  # one file per area and language
 
 

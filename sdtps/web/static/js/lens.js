@@ -21,9 +21,11 @@ import { makeDisplay } from './side/display.js';
 import { makeSelectorFacts } from './side/selector_facts.js';
 import { makeSources } from './side/sources.js';
 import { makeWhy } from './side/why.js';
+import { makeCasesView } from './views/cases.js';
 import { makeCompareView } from './views/compare.js';
 import { makeFaithfulnessView } from './views/faithfulness.js';
 import { makeGradientsView } from './views/gradients.js';
+import { makeMattersView } from './views/matters.js';
 import { makeRankView } from './views/rank.js';
 import { makeSelection } from './views/selection.js';
 import { makeTabs } from './views/tabs.js';
@@ -31,7 +33,9 @@ import { makeTrainingView } from './views/training.js';
 import { makeVariantsView } from './views/variants.js';
 
 // The views beside the grid, in the order of their tabs.
-const FURTHER_VIEWS = [makeCompareView, makeVariantsView, makeTrainingView, makeGradientsView, makeFaithfulnessView, makeRankView];
+const FURTHER_VIEWS = [
+  makeCompareView, makeVariantsView, makeTrainingView, makeGradientsView, makeFaithfulnessView, makeMattersView, makeRankView, makeCasesView,
+];
 
 // Browsers limit how often the address may change, and a drag changes it sixty times a second.
 const LINK_DELAY = 200;

@@ -27,8 +27,9 @@ async function makePictures(item, [height, width], state) {
  * @param {Lens} lens
  * @param {Record<string, any>} shown
  * @param {(error: Note) => void} onError
+ * @param {(item: any) => void} onExplain
  */
-export function makeRankColumns({ i18n, server, store, session }, shown, onError) {
+export function makeRankColumns({ i18n, server, store, session }, shown, onError, onExplain) {
   const { state } = store;
   const node = h('div.lens-rank-columns', { role: 'list', 'data-t-aria': 'view.rank' });
   const open = new Map(); // place → kept patches, while they are shown
@@ -67,9 +68,15 @@ export function makeRankColumns({ i18n, server, store, session }, shown, onError
     }, '↗');
   }
 
+  function explainButton(item) {
+    return h('button.lens-icon', {
+      type: 'button', title: i18n.t('match.explain'), 'aria-label': i18n.t('match.explain'), 'data-rank': 'explain', onclick: () => onExplain(item),
+    }, '?');
+  }
+
   function placeLine(item, place, label, verdict, symbol) {
     return h('div.lens-rank-place', {}, h('b', {}, item.query ? label : `${place}`),
-      h('span.lens-rank-verdict', { title: i18n.t(`rank.is.${verdict}`) }, symbol), item.query || !item.id ? null : openButton(item));
+      h('span.lens-rank-verdict', { title: i18n.t(`rank.is.${verdict}`) }, symbol), ...(item.query || !item.id ? [] : [explainButton(item), openButton(item)]));
   }
 
   function namesOf({ pid, name }) {
