@@ -161,18 +161,31 @@ def forward(model: LoadedModel, images: Tensor, camera: Tensor | None) -> Encode
     with torch.inference_mode(), model.autocast():
         encoded = model.net.encode(images.to(model.device), None if camera is None else camera.to(model.device))
     encoded = Encoded(*({m: t.float().cpu() for m, t in part.items()} for part in encoded))
+    check_finite(encoded)
+    return encoded
+
+
+def check_finite(encoded: Encoded) -> None:
+    """Refuse weights that compute no numbers."""
     if not all(bool(t.isfinite().all()) for part in encoded for t in part.values()):
         text = "These weights compute no finite numbers for this image set; they may be damaged."
         raise InputError("model.nan", text)
-    return encoded
 
 
 def decide_batch(model: LoadedModel, encoded: Encoded, settings: Settings) -> tuple[dict[str, Trace], Tensor]:
     """Traces by modality and the (B, D) test features of a batch, by the same steps as a single analysis."""
     evidence = evidence_of_batch(model, encoded, runnable(model, settings.variant))
+    return choose(model, encoded, evidence, settings)[:2]
+
+
+def choose(
+    model: LoadedModel, encoded: Encoded, evidence: dict[str, Evidence], settings: Settings
+) -> tuple[dict[str, Trace], Tensor, dict[str, Tensor]]:
+    """From evidence to traces, the test feature and what its fusion says; all given and returned on the CPU."""
     with torch.inference_mode():
         traces = model.net.selector(get_variant(settings.variant)).choose(evidence, settings)
-        return traces, model.net.fuse(encoded, traces, evidence)[0]
+        feature, numbers = model.net.fuse(encoded, traces, evidence)
+    return traces, feature, numbers
 
 
 def evidence_of_batch(model: LoadedModel, encoded: Encoded, variant: Variant) -> dict[str, Evidence]:
@@ -233,9 +246,8 @@ def _decide(opened: OpenSet, encoding: Encoding, evidence: dict[str, Evidence], 
     """The cheap half: settings to numbers. No backbone, no lock."""
     model, variant = opened.model, get_variant(settings.variant)
     with one_thread(), torch.inference_mode():
-        traces = model.net.selector(variant).choose(evidence, settings)
+        traces, feature, numbers = choose(model, encoding.encoded, evidence, settings)
         what_if = _what_if(traces, settings) if "tau" in variant.reads else {}
-        feature, numbers = model.net.fuse(encoding.encoded, traces, evidence)
     missing = opened.missing
     return Analysis(
         traces={str(m): _as_numpy(traces[m], evidence[m], what_if.get(m), m in missing) for m in MODALITIES},
@@ -246,6 +258,8 @@ def _decide(opened: OpenSet, encoding: Encoding, evidence: dict[str, Evidence], 
         notes=(*opened.notes, *_decision_notes(model, traces, settings)),
         camera=opened.camera,
         fusion={name: _array(values) for name, values in numbers.items()},
+        pictures=opened.prepared.pixels,
+        opened=opened,
     )
 
 

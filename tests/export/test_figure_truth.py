@@ -70,6 +70,6 @@ def test_a_missing_modality_is_one_strip_and_marks_the_maps_that_compare_with_it
     whole = grid_figure(trained, photos, options)
     sheet = grid_figure(without(trained, gone), photos | {gone: None}, options)
     assert texts(sheet).count(style.WORDS["en"]["missing"]) == 1
-    assert texts(sheet).count(f"← {gone.upper()}: no picture") == 2
+    assert texts(sheet).count(f"to {gone.upper()}: no picture") == 2
     assert sheet.height < 0.8 * whole.height
     assert sheet.render("pdf").startswith(b"%PDF")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import Route
+from playwright.sync_api import Route, expect
 
 import sdtps
 from sdtps import metrics
@@ -125,7 +125,7 @@ def test_gradient_view_tells_the_story_with_live_numbers(app: App, open_page: Op
     show(page, "gradients")
     page.wait_for_selector("[data-gradients]")
     notes = [n.get_attribute("data-note") for n in page.locator("[data-note]").all()]
-    assert notes == ["n0", "n1", "n2", "n3", "n4", "means"]
+    assert notes == ["n0", "n1", "n2", "n3", "n4", "means", "effects"]
     assert (
         "in 64 noise draws the decision D differed from the noiseless one at 0 patches"
         in page.locator("[data-note=n0]").inner_text()
@@ -141,10 +141,15 @@ def test_gradient_view_tells_the_story_with_live_numbers(app: App, open_page: Op
     page.locator("[data-option='gradient.source'] input[value=reference]").check()
     dots = {kind: value_of(page.locator(f"circle[data-dot={kind}][data-row=predictor]")) for kind in kinds.values()}
     assert dots["final"] < dots["importance"] < dots["gumbel5"] < dots["gumbel1"]
-    assert page.locator("canvas[data-gradient]").count() == 7 * 3
+    assert page.locator("canvas[data-gradient]").count() == 9 * 3
     field(page, "sparse_ratio").fill("0.3")
     page.wait_for_function("() => document.querySelector('[data-gradients]').dataset.gradients.includes('0.3,')")
     assert "would be 40 tokens" in page.locator("[data-note=n1]").inner_text()
+    expect(page.locator("li[data-effect=ste-tokens]")).to_contain_text("In the lab:")
+    page.locator("[data-see-training=all]").click()
+    expect(page.locator("[data-run-shown='ste-tokens-s0']")).to_be_checked()
+    expect(page.locator("[data-run-shown='relaxed-s0']")).not_to_be_checked()
+    expect(page.locator("[data-lab=no-grad]")).to_have_attribute("data-verdict", "contradicts")
 
 
 def test_gradients_can_be_cancelled_and_come_with_the_next_change(open_page: OpenPage) -> None:

@@ -13,7 +13,7 @@ from sdtps.models.reid import LoadedModel
 from sdtps.pipeline import OpenSet
 from sdtps.retrieval.feature_store import SETTINGS
 from sdtps.retrieval.features import NOTHING, FolderFeatures
-from sdtps.retrieval.ranking import Match, RankList, rank_list
+from sdtps.retrieval.ranking import Match, RankList
 from sdtps.support.byte_lru import ByteLru
 from sdtps.support.errors import InputError
 from sdtps.support.progress import Progress
@@ -133,7 +133,7 @@ def kept(backend: "PageBackend", request: KeptRequest) -> Payload:
 def search(held: "HeldSet", source: NamedDataset, found: FolderFeatures, analysis: Analysis, length: int) -> RankList:
     """The gallery's sets nearest to an open one, whose analysis has the settings of the features."""
     query = held.located.record if held.located is not None and _comparable(held, source) else None
-    return rank_list(analysis.feature, found.features, found.records, query, source.dataset.layout.apart, length)
+    return found.gallery.search(analysis.feature, query, source.dataset.layout.apart, length)
 
 
 def _comparable(held: "HeldSet", source: NamedDataset) -> bool:

@@ -136,6 +136,7 @@ export function makeRankView(lens) {
     describe();
     const answer = await job.finished;
     job = null;
+    head.end();
     Object.assign(shown, { for: null, asked: null });
     refresh();
     shown.error = answer.error || null;

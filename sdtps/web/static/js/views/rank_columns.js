@@ -3,6 +3,7 @@
 /** @import { Analysis, Lens, Note } from '../core/types.js' */
 import { unpack } from '../core/bytes.js';
 import { decodedImage, h } from '../core/dom.js';
+import { icon } from '../core/icons.js';
 import { MODALITIES } from '../core/modalities.js';
 import { paintPanel } from '../grid/paint.js';
 
@@ -65,7 +66,7 @@ export function makeRankColumns({ i18n, server, store, session }, shown, onError
   function openButton(item) {
     return h('button.lens-icon', {
       type: 'button', title: i18n.t('rank.open'), 'aria-label': i18n.t('rank.open'), 'data-rank': 'open', onclick: () => session.useRecord(item.id),
-    }, '↗');
+    }, icon('open'));
   }
 
   function explainButton(item) {
