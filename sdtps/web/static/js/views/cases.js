@@ -24,15 +24,22 @@ function makeOrder(onChange) {
   return { nodes, asked: () => ({ column: column.value, descending, low: low.value, high: high.value }) };
 }
 
+// What starts and watches the work.
+function makeTools(run, cancel) {
+  return {
+    gallery: h('select', { 'data-cases': 'gallery', 'data-t-aria': 'matters.gallery' }),
+    start: h('button.lens-button.lens-primary', { type: 'button', 'data-t': 'cases.run', 'data-cases': 'run', onclick: run }),
+    stop: h('button.lens-button', { type: 'button', 'data-t': 'matters.cancel', hidden: true, onclick: cancel }),
+    bar: h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'matters.progress' }),
+    status: h('span.lens-status', { 'aria-live': 'polite' }),
+  };
+}
+
 /** @param {Lens} lens */
 export function makeCasesView(lens) {
   const { i18n, server, session, store } = lens;
   const { state } = store;
-  const gallery = h('select', { 'data-cases': 'gallery', 'data-t-aria': 'matters.gallery' });
-  const start = h('button.lens-button.lens-primary', { type: 'button', 'data-t': 'cases.run', 'data-cases': 'run', onclick: run });
-  const stop = h('button.lens-button', { type: 'button', 'data-t': 'matters.cancel', hidden: true, onclick: () => { if (job) job.cancel(); } });
-  const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'matters.progress' });
-  const status = h('span.lens-status', { 'aria-live': 'polite' });
+  const { gallery, start, stop, bar, status } = makeTools(run, () => { if (job) job.cancel(); });
   const order = makeOrder(refresh);
   const list = makeCasesList(lens);
   const map = makeCasesMap(lens, { onPick: (number) => session.useRecord(found.ids[number]), onLasso: choose });
@@ -54,7 +61,8 @@ export function makeCasesView(lens) {
     const answer = await server.ask('rank.galleries', { key: state.key });
     if (answer.expired && answer.expired.length) { session.analyse(); return; }
     const kept = Number(gallery.value) || 0;
-    gallery.replaceChildren(...(answer.galleries || []).map((g, i) => h('option', { value: i, selected: i === kept }, `${g.name} · ${g.split} (${g.count})`)));
+    const told = (g, i) => h('option', { value: i, selected: i === kept }, `${g.name} · ${g.split} (${g.count})`);
+    gallery.replaceChildren(...(answer.galleries || []).map(told));
     start.disabled = !gallery.options.length;
   }
 
@@ -68,7 +76,6 @@ export function makeCasesView(lens) {
     const answer = await job.finished;
     job = null;
     running(false);
-    if (answer.expired && answer.expired.length) session.analyse();
     if (answer.error) status.textContent = i18n.sentence(answer.error);
     if (answer.result) take(answer.result);
   }
@@ -81,11 +88,9 @@ export function makeCasesView(lens) {
   }
 
   function take(result) {
-    const columns = Object.fromEntries(COLUMNS.map((name) => [name, unpack(result.columns[name], Float32Array)]));
-    found = { ...result, columns };
+    found = { ...result, columns: Object.fromEntries(COLUMNS.map((name) => [name, unpack(result.columns[name], Float32Array)])) };
     chosen = null;
-    body.hidden = false;
-    empty.hidden = true;
+    [body.hidden, empty.hidden] = [false, true];
     map.take(unpack(result.places, Float32Array));
     list.take(found);
     refresh();

@@ -13,7 +13,9 @@ const MOST = 12; // sets of a figure
 export function makeCasesList(lens) {
   const { i18n, server, session, config } = lens;
   const tiles = h('div.lens-cases-tiles', { role: 'list' });
-  const more = h('button.lens-button', { type: 'button', 'data-t': 'cases.more', 'data-cases': 'more', hidden: true, onclick: () => { length += PAGE; redraw(); } });
+  const more = h('button.lens-button', {
+    type: 'button', 'data-t': 'cases.more', 'data-cases': 'more', hidden: true, onclick: () => { length += PAGE; redraw(); },
+  });
   const count = h('span.lens-hint', { 'aria-live': 'polite' });
   const rows = MODALITIES.map((m) => h('input', { type: 'checkbox', checked: true, value: m, 'data-cases': `row-${m}` }));
   const kind = h('select', { 'data-t-aria': 'export.format' }, ...config.export.formats.map((f) => h('option', { value: f }, f.toUpperCase())));
@@ -43,7 +45,9 @@ export function makeCasesList(lens) {
         describe();
       },
     });
-    const open = h('button.lens-cases-open', { type: 'button', title: i18n.t('rank.open'), 'aria-label': found.names[number], onclick: () => session.useRecord(found.ids[number]) }, image);
+    const open = h('button.lens-cases-open', {
+      type: 'button', title: i18n.t('rank.open'), 'aria-label': found.names[number], onclick: () => session.useRecord(found.ids[number]),
+    }, image);
     const told = Number.isNaN(value) ? '–' : value.toFixed(3);
     return h('div.lens-cases-tile', { role: 'listitem', 'data-number': number }, open,
       h('label', {}, box, h('b', {}, told), h('span.lens-rank-name', { title: found.names[number] }, found.names[number])));

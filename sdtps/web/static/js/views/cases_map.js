@@ -8,6 +8,8 @@ const NEAR = 8; // pixels within which a click means a dot
 const MARGIN = 0.92;
 const SHADES = 64; // colours that dots are sorted into, so that the brush changes seldom
 const UNKNOWN = '#8a97a6';
+const [FAINT, NOTHING] = [-2, -1]; // dots that are not listed, and dots without a number
+const LARGEST = 60;
 
 /**
  * Whether a point lies inside a polygon.
@@ -36,67 +38,67 @@ export function shadesOf(values) {
     if (value > high) high = value;
   }
   const span = high > low ? high - low : 1;
-  return Int16Array.from(values, (value) => (Number.isNaN(value) ? -1 : Math.round(((value - low) / span) * (SHADES - 1))));
+  return Int16Array.from(values, (value) => (Number.isNaN(value) ? NOTHING : Math.round(((value - low) / span) * (SHADES - 1))));
 }
 
 /**
- * @param {Lens} lens
- * @param {{ onPick: (number: number) => void, onLasso: (numbers: number[] | null) => void }} actions
+ * Where a place of the map lies on the canvas.
+ * @param {{ width: number, height: number }} canvas
+ * @param {{ x: number, y: number, zoom: number }} view
  */
-export function makeCasesMap({ tables, store: { state } }, { onPick, onLasso }) {
-  const canvas = h('canvas.lens-cases-map', {
-    width: 560, height: 480, tabIndex: 0, role: 'img', 'data-t-aria': 'cases.map', onpointerdown: begin, onpointermove: move, onpointerup: end, onwheel: zoom,
-  });
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
-  let places = new Float32Array(0);
-  let order = []; // dots by shade
-  let shades = new Int16Array(0);
-  let shown = null; // the dots that the list holds, or null for all
-  let view = { x: 0, y: 0, zoom: 1 };
-  let held = null; // the drag: where it began, and the lasso's corners
-  let lasso = false;
-  let waiting = false;
+export function projection({ width, height }, view) {
+  const half = Math.min(width, height) / 2;
+  return {
+    half,
+    x: (value) => width / 2 + (value * MARGIN * view.zoom + view.x) * half,
+    y: (value) => height / 2 + (value * MARGIN * view.zoom + view.y) * half,
+  };
+}
 
-  const half = () => Math.min(canvas.width, canvas.height) / 2;
-  const toX = (x) => canvas.width / 2 + (x * MARGIN * view.zoom + view.x) * half();
-  const toY = (y) => canvas.height / 2 + (y * MARGIN * view.zoom + view.y) * half();
+function chooseBrush(context, kind, table) {
+  const at = Math.round((Math.max(0, kind) / (SHADES - 1)) * 255) * 3;
+  context.fillStyle = kind < 0 ? UNKNOWN : `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
+  context.globalAlpha = kind === FAINT ? 0.25 : 0.9;
+}
 
-  function request() {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; paint(); });
-  }
-
-  function paint() {
-    const table = tables[state.display.colormap];
-    context.clearRect(0, 0, canvas.width, canvas.height);
-    let brush = null;
-    for (const i of order) {
-      const [x, y] = [toX(places[2 * i]), toY(places[2 * i + 1])];
-      if (x < -DOT || y < -DOT || x > canvas.width + DOT || y > canvas.height + DOT) continue;
-      const faint = shown !== null && !shown.has(i);
-      const kind = faint ? -2 : shades[i];
-      if (kind !== brush) {
-        brush = kind;
-        const at = Math.round((Math.max(0, kind) / (SHADES - 1)) * 255) * 3;
-        context.fillStyle = kind === -1 ? UNKNOWN : `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
-        context.globalAlpha = faint ? 0.12 : 0.9;
-      }
-      context.fillRect(x - DOT / 2, y - DOT / 2, DOT, DOT);
+function paintDots(context, { order, places, shades, shown, view }, table) {
+  const { canvas } = context;
+  const at = projection(canvas, view);
+  let brush = null;
+  for (const i of order) {
+    const [x, y] = [at.x(places[2 * i]), at.y(places[2 * i + 1])];
+    if (x < -DOT || y < -DOT || x > canvas.width + DOT || y > canvas.height + DOT) continue;
+    const kind = shown !== null && !shown.has(i) ? FAINT : shades[i];
+    if (kind !== brush) {
+      brush = kind;
+      chooseBrush(context, kind, table);
     }
-    context.globalAlpha = 1;
-    if (held && held.corners) outline(held.corners);
-    canvas.dataset.painted = String(Number(canvas.dataset.painted || 0) + 1);
+    context.fillRect(x - DOT / 2, y - DOT / 2, DOT, DOT);
   }
+  context.globalAlpha = 1;
+}
 
-  function outline(corners) {
-    context.strokeStyle = UNKNOWN;
-    context.lineWidth = 1.5;
-    context.beginPath();
-    corners.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
-    context.stroke();
+function outline(context, corners) {
+  context.strokeStyle = UNKNOWN;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  corners.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+  context.stroke();
+}
+
+function nearestTo([x, y], { order, places, view }, canvas) {
+  const at = projection(canvas, view);
+  let [best, nearest] = [null, NEAR];
+  for (const i of order) {
+    const far = Math.hypot(at.x(places[2 * i]) - x, at.y(places[2 * i + 1]) - y);
+    if (far < nearest) [best, nearest] = [i, far];
   }
+  return best;
+}
 
+// Drags and wheel on the canvas.
+function makeGestures(canvas, map, { request, onPick, onLasso }) {
+  let held = null; // the drag: where it began, and the lasso's corners
   const pointOf = (event) => {
     const box = canvas.getBoundingClientRect();
     return /** @type {[number, number]} */ ([
@@ -106,15 +108,17 @@ export function makeCasesMap({ tables, store: { state } }, { onPick, onLasso }) 
   function begin(event) {
     canvas.setPointerCapture(event.pointerId);
     const point = pointOf(event);
-    held = { from: point, view: { ...view }, moved: false, corners: lasso || event.shiftKey ? [point] : null };
+    held = { from: point, view: { ...map.view }, moved: false, corners: map.lasso || event.shiftKey ? [point] : null };
   }
 
   function move(event) {
     if (!held) return;
     const [x, y] = pointOf(event);
+    const { half } = projection(canvas, map.view);
     held.moved = held.moved || Math.hypot(x - held.from[0], y - held.from[1]) > 3;
     if (held.corners) held.corners.push([x, y]);
-    else view = { ...view, x: held.view.x + (x - held.from[0]) / half(), y: held.view.y + (y - held.from[1]) / half() };
+    else map.view = { ...map.view, x: held.view.x + (x - held.from[0]) / half, y: held.view.y + (y - held.from[1]) / half };
+    map.corners = held.corners;
     request();
   }
 
@@ -122,40 +126,69 @@ export function makeCasesMap({ tables, store: { state } }, { onPick, onLasso }) 
     if (!held) return;
     const { corners, moved } = held;
     held = null;
-    if (!moved) pick(pointOf(event));
-    else if (corners) onLasso(order.filter((i) => inside(toX(places[2 * i]), toY(places[2 * i + 1]), corners)));
+    map.corners = null;
+    const at = projection(canvas, map.view);
+    const picked = moved ? null : nearestTo(pointOf(event), map, canvas);
+    if (picked !== null) onPick(picked);
+    if (moved && corners) onLasso(map.order.filter((i) => inside(at.x(map.places[2 * i]), at.y(map.places[2 * i + 1]), corners)));
     request();
-  }
-
-  function pick([x, y]) {
-    let [best, nearest] = [null, NEAR];
-    for (const i of order) {
-      const far = Math.hypot(toX(places[2 * i]) - x, toY(places[2 * i + 1]) - y);
-      if (far < nearest) [best, nearest] = [i, far];
-    }
-    if (best !== null) onPick(best);
   }
 
   function zoom(event) {
     event.preventDefault();
     const [x, y] = pointOf(event);
-    const factor = event.deltaY < 0 ? 1.2 : 1 / 1.2;
-    const next = Math.min(60, Math.max(0.5, view.zoom * factor));
-    const [cx, cy] = [(x - canvas.width / 2) / half(), (y - canvas.height / 2) / half()];
-    view = { zoom: next, x: cx - ((cx - view.x) * next) / view.zoom, y: cy - ((cy - view.y) * next) / view.zoom };
+    const { half } = projection(canvas, map.view);
+    const next = Math.min(LARGEST, Math.max(0.5, map.view.zoom * (event.deltaY < 0 ? 1.2 : 1 / 1.2)));
+    const [cx, cy] = [(x - canvas.width / 2) / half, (y - canvas.height / 2) / half];
+    const grown = next / map.view.zoom;
+    map.view = { zoom: next, x: cx - (cx - map.view.x) * grown, y: cy - (cy - map.view.y) * grown };
     request();
   }
 
+  for (const [name, listener] of Object.entries({ pointerdown: begin, pointermove: move, pointerup: end, wheel: zoom })) {
+    canvas.addEventListener(name, listener);
+  }
+}
+
+/**
+ * @param {Lens} lens
+ * @param {{ onPick: (number: number) => void, onLasso: (numbers: number[] | null) => void }} actions
+ */
+export function makeCasesMap({ tables, store: { state } }, { onPick, onLasso }) {
+  const canvas = h('canvas.lens-cases-map', { width: 560, height: 480, tabIndex: 0, role: 'img', 'data-t-aria': 'cases.map' });
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+  const whole = { x: 0, y: 0, zoom: 1 };
+  const map = {
+    places: new Float32Array(0), shades: new Int16Array(0), order: /** @type {number[]} */ ([]), shown: /** @type {Set<number> | null} */ (null),
+    view: whole, lasso: false, corners: /** @type {[number, number][] | null} */ (null),
+  };
+  let waiting = false;
+
+  function request() {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(paint);
+  }
+
+  function paint() {
+    waiting = false;
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    paintDots(context, map, tables[state.display.colormap]);
+    if (map.corners) outline(context, map.corners);
+    canvas.dataset.painted = String(Number(canvas.dataset.painted || 0) + 1);
+  }
+
+  makeGestures(canvas, map, { request, onPick, onLasso });
   return {
     node: canvas,
-    take(found) { places = found; view = { x: 0, y: 0, zoom: 1 }; },
+    take(found) { Object.assign(map, { places: found, view: whole }); },
     colour(values) {
-      shades = shadesOf(values);
-      order = Array.from(shades.keys()).sort((a, b) => shades[a] - shades[b]);
+      map.shades = shadesOf(values);
+      map.order = Array.from(map.shades.keys()).sort((a, b) => map.shades[a] - map.shades[b]);
       request();
     },
-    show(numbers) { shown = numbers && new Set(numbers); request(); },
-    setLasso(yes) { lasso = yes; },
+    show(numbers) { map.shown = numbers && new Set(numbers); request(); },
+    setLasso(yes) { map.lasso = yes; },
     repaint: request,
   };
 }

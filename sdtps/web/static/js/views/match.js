@@ -33,6 +33,8 @@ function termsOf({ terms, cosine, whole }, i18n) {
   ];
 }
 
+const button = (key, onclick) => h('button.lens-button', { type: 'button', 'data-t': key, 'data-match': key, onclick });
+
 /** @param {Lens} lens */
 export function makeMatchPanel(lens) {
   const { i18n, server } = lens;
@@ -77,12 +79,11 @@ export function makeMatchPanel(lens) {
     return change(sides);
   }
 
-  const button = (key, onclick) => h('button.lens-button', { type: 'button', 'data-t': key, 'data-match': key, onclick });
-
   function changesOf() {
     const count = removed[0].length + removed[1].length;
     if (!count) return [button('match.strongest', () => change([strongestOf(found.shares, found.kept, STRONGEST), []]))];
-    const said = [i18n.t('match.removed', { n: count, cosine: found.after.toFixed(4), place: found.place_after ?? '–', before: found.place ?? '–' })];
+    const places = { place: found.place_after ?? '–', before: found.place ?? '–' };
+    const said = [i18n.t('match.removed', { n: count, cosine: found.after.toFixed(4), ...places })];
     if (found.first_right) said.push(i18n.t('match.right', { place: found.first_right_after, before: found.first_right }));
     return [h('p', { 'data-match': 'after' }, said.join(' ')), button('match.reset', () => change([[], []]))];
   }
@@ -99,14 +100,14 @@ export function makeMatchPanel(lens) {
     if (!subject || !found) return;
     if (found.error) {
       title.textContent = i18n.sentence(found.error);
-      pairs.replaceChildren();
-      facts.replaceChildren();
+      for (const part of [pairs, facts]) part.replaceChildren();
       return;
     }
     const place = { place: found.place, cosine: found.cosine.toFixed(4) };
     title.textContent = i18n.t(found.place === null ? 'match.title.none' : 'match.title', place);
     const resolved = MODALITIES.filter((m) => found.shares[m]);
-    const made = resolved.map((m) => makePair(lens, m, subject.images.map((side) => side[m]), found, removed, (side, patch) => toggle(side, m, patch)));
+    const pairOf = (m) => makePair(lens, m, subject.images.map((side) => side[m]), found, removed, (side, patch) => toggle(side, m, patch));
+    const made = resolved.map(pairOf);
     pairs.replaceChildren(...(made.length ? made : [h('p.lens-hint', { 'data-t': 'match.nopatches' })]));
     facts.replaceChildren(...termsOf(found, i18n).filter((part) => part !== null), ...(resolved.length ? changesOf() : []), ...winOf());
     i18n.apply(node);
@@ -117,6 +118,7 @@ export function makeMatchPanel(lens) {
 }
 
 async function imagesOf(sides) {
-  const decode = async (photos) => Object.fromEntries(await Promise.all(MODALITIES.map(async (m) => [m, photos[m] ? await decodedImage(photos[m]) : null])));
+  const one = async (photos, m) => [m, photos[m] ? await decodedImage(photos[m]) : null];
+  const decode = async (photos) => Object.fromEntries(await Promise.all(MODALITIES.map((m) => one(photos, m))));
   return Promise.all(sides.map(decode));
 }

@@ -32,7 +32,8 @@ function makeChoices(lens) {
     const others = lens.config.variants.map(({ name }) => name)
       .filter((name) => !(lacking && lacking[name]) && name !== lens.store.state.settings.variant);
     const kept = fields.variant.value;
-    fields.variant.replaceChildren(option('', { 'data-t': 'matters.variant.none' }), ...others.map((name) => option(name, { selected: name === kept }, name)));
+    const none = option('', { 'data-t': 'matters.variant.none' });
+    fields.variant.replaceChildren(none, ...others.map((name) => option(name, { selected: name === kept }, name)));
     lens.i18n.apply(fields.variant);
   }
 
@@ -45,7 +46,8 @@ function makeChoices(lens) {
 
 // The report as files.
 function makeTaker({ i18n, server, store }, report) {
-  const kind = h('select', { 'data-t-aria': 'export.format' }, ...KINDS.map((name) => option(name, {}, name === 'tex' ? 'LaTeX' : name.toUpperCase())));
+  const told = (name) => (name === 'tex' ? 'LaTeX' : name.toUpperCase());
+  const kind = h('select', { 'data-t-aria': 'export.format' }, ...KINDS.map((name) => option(name, {}, told(name))));
   const message = h('span.lens-hint', { role: 'status' });
   const button = h('button.lens-button', {
     type: 'button', 'data-t': 'matters.save', 'data-matters': 'save',

@@ -55,7 +55,8 @@ function intervalOf(gain, metric, reach) {
   const place = (value) => ((Math.min(Math.max(value, -reach), reach) / reach + 1) / 2) * WIDTH;
   const middle = HEIGHT / 2;
   const [low, high, value] = [gain.low, gain.high, gain.value].map(place);
-  return svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, class: `lens-interval lens-${saysOf(gain, metric)}`, 'aria-hidden': true },
+  const look = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, class: `lens-interval lens-${saysOf(gain, metric)}` };
+  return svg('svg', { ...look, 'aria-hidden': true },
     svg('line', { x1: WIDTH / 2, x2: WIDTH / 2, y1: 0, y2: HEIGHT, class: 'lens-zero' }),
     svg('line', { x1: low, x2: high, y1: middle, y2: middle }),
     svg('line', { x1: low, x2: low, y1: middle - 3, y2: middle + 3 }), svg('line', { x1: high, x2: high, y1: middle - 3, y2: middle + 3 }),
@@ -66,7 +67,8 @@ function tableOf(found, i18n) {
   const metric = found.metrics[0];
   const shown = found.metrics.filter((name) => ['mAP', 'Rank-1', COSINE].includes(name));
   const reach = reachOf(found.rows, metric);
-  const head = h('tr', {}, h('th', { 'data-t': 'matters.choice' }), ...shown.map((name) => h('th.lens-number', { 'data-t': `matters.metric.${name}` })),
+  const head = h('tr', {}, h('th', { 'data-t': 'matters.choice' }),
+    ...shown.map((name) => h('th.lens-number', { 'data-t': `matters.metric.${name}` })),
     h('th', { colSpan: 2 }, i18n.t('matters.gain', { metric: i18n.t(`matters.metric.${metric}`) })));
   const lines = [];
   let ratio = null;
@@ -94,8 +96,9 @@ function signsOf(found, i18n) {
     untrained === null ? '' : h('span.lens-muted', {}, ` (${untrained.toFixed(3)})`));
   const rows = names.map((name) => {
     const [kind, map] = kindOf(name);
-    const title = map ? i18n.t(`matters.sign.${kind}`, { map: i18n.has(`matters.map.${map}`) ? i18n.t(`matters.map.${map}`) : map }) : i18n.t(`matters.sign.${kind}`);
-    return h('tr', { 'data-sign': name }, h('td', { title: i18n.t(`matters.sign.${kind}.means`) }, title), ...found.signs.filter((s) => s.name === name).map(cell));
+    const title = i18n.t(`matters.sign.${kind}`, { map: map && i18n.has(`matters.map.${map}`) ? i18n.t(`matters.map.${map}`) : map });
+    const mine = found.signs.filter((s) => s.name === name);
+    return h('tr', { 'data-sign': name }, h('td', { title: i18n.t(`matters.sign.${kind}.means`) }, title), ...mine.map(cell));
   });
   return h('table.lens-table', {}, h('thead', {}, h('tr', {}, h('th', { 'data-t': 'matters.sign' }),
     ...MODALITIES.map((m) => h('th.lens-number', {}, m.toUpperCase())))), h('tbody', {}, ...rows));
@@ -103,7 +106,8 @@ function signsOf(found, i18n) {
 
 function sharesOf(found, i18n) {
   const percent = (value) => (100 * value).toFixed(1);
-  const moved = Object.entries(found.moved).map(([part, value]) => h('li', {}, i18n.t('matters.moved', { part: i18n.t(`matters.part.${part}`), value: value.toFixed(4) })));
+  const told = ([part, value]) => i18n.t('matters.moved', { part: i18n.t(`matters.part.${part}`), value: value.toFixed(4) });
+  const moved = Object.entries(found.moved).map((one) => h('li', {}, told(one)));
   return h('ul.lens-matters-list', {},
     h('li', {}, i18n.t('matters.share', { length: percent(found.feature_share), variance: percent(found.variance_share) })), ...moved);
 }
@@ -114,6 +118,7 @@ function sharesOf(found, i18n) {
  */
 export function mattersContent(found, i18n) {
   const own = found.settings.sparse_ratio;
+  const metric = found.metrics[0];
   const told = found.rows.filter((row) => row.says && row.sparse_ratio === own);
   const first = told.find(({ name }) => name === FIRST) || told[0];
   const unit = i18n.t(found.labelled ? 'matters.unit.identities' : 'matters.unit.sets');
@@ -121,10 +126,11 @@ export function mattersContent(found, i18n) {
     ? h('ul.lens-matters-list.lens-warn-text', {}, ...found.dead.map((note) => h('li', {}, i18n.sentence(note))))
     : h('p.lens-hint', { 'data-t': 'matters.alive' });
   return [
-    h('p.lens-matters-verdict', { 'data-verdict': first ? saysOf(first.gain[found.metrics[0]], found.metrics[0]) : '' }, first ? i18n.sentence(first.says) : ''),
+    h('p.lens-matters-verdict', { 'data-verdict': first ? saysOf(first.gain[metric], metric) : '' }, first ? i18n.sentence(first.says) : ''),
     h('p.lens-hint', {}, i18n.t('matters.about', { data: found.data, sets: found.sets, queries: found.queries, n: found.identities, unit })),
     h('div.lens-matters-columns', {},
       h('section', {}, h('h3', { 'data-t': 'matters.gains' }), tableOf(found, i18n), h('p.lens-hint', { 'data-t': 'matters.how' })),
-      h('section', {}, h('h3', { 'data-t': 'matters.signs' }), dead, sharesOf(found, i18n), signsOf(found, i18n), h('p.lens-hint', { 'data-t': 'matters.signs.how' }))),
+      h('section', {}, h('h3', { 'data-t': 'matters.signs' }), dead, sharesOf(found, i18n), signsOf(found, i18n),
+        h('p.lens-hint', { 'data-t': 'matters.signs.how' }))),
   ];
 }

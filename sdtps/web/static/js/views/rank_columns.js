@@ -63,21 +63,15 @@ export function makeRankColumns({ i18n, server, store, session }, shown, onError
     return button;
   }
 
-  function openButton(item) {
-    return h('button.lens-icon', {
-      type: 'button', title: i18n.t('rank.open'), 'aria-label': i18n.t('rank.open'), 'data-rank': 'open', onclick: () => session.useRecord(item.id),
-    }, icon('open'));
-  }
-
-  function explainButton(item) {
-    return h('button.lens-icon', {
-      type: 'button', title: i18n.t('match.explain'), 'aria-label': i18n.t('match.explain'), 'data-rank': 'explain', onclick: () => onExplain(item),
-    }, '?');
-  }
+  const small = (name, words, sign, onclick) => h('button.lens-icon', {
+    type: 'button', title: i18n.t(words), 'aria-label': i18n.t(words), 'data-rank': name, onclick,
+  }, sign);
+  const buttonsOf = (item) => [
+    small('explain', 'match.explain', '?', () => onExplain(item)), small('open', 'rank.open', icon('open'), () => session.useRecord(item.id))];
 
   function placeLine(item, place, label, verdict, symbol) {
     return h('div.lens-rank-place', {}, h('b', {}, item.query ? label : `${place}`),
-      h('span.lens-rank-verdict', { title: i18n.t(`rank.is.${verdict}`) }, symbol), ...(item.query || !item.id ? [] : [explainButton(item), openButton(item)]));
+      h('span.lens-rank-verdict', { title: i18n.t(`rank.is.${verdict}`) }, symbol), ...(item.query || !item.id ? [] : buttonsOf(item)));
   }
 
   function namesOf({ pid, name }) {
