@@ -16,6 +16,7 @@ TOPICS = {
     "stages": "where the time of a first analysis goes; draws the picture",
     "throughput": "a folder as a batch beside the bare forward, in one and two processes",
     "retrieval": "exact search in 10,000 and 100,000 features",
+    "matters": "ten replacements of the selection beside indexing once; a map of 10,000 sets while it is panned",
     "load": "twenty sessions that drag while five upload, beside one user",
     "growth": "time and memory against patches, sessions and triplets",
     "footprint": "memory and start-up, each in a process of its own",

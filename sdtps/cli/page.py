@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from sdtps.cli.options import add_selector, add_sources, run_selectors
-from sdtps.resources import EXAMPLES
+from sdtps.resources import EXAMPLES, GALLERY
 from sdtps.support.terminal import StartLine
 from sdtps.web.server import LOCAL_HOSTS
 from sdtps.web.server.address import check_port
@@ -69,7 +69,12 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         help="open the page to everyone with the link, through a relay on the internet",
     )
     parser.add_argument("--root-path", default=env("SDTPS_ROOT_PATH", ""), help="path prefix behind a proxy")
-    parser.add_argument("--data", action="append", default=None, help="a data set folder; repeat for several")
+    parser.add_argument(
+        "--data",
+        action="append",
+        default=None,
+        help="a data set folder; repeat for several (default: the shipped gallery, where no --gallery is given)",
+    )
     parser.add_argument(
         "--gallery", action="append", default=None, help="a further folder for rank lists; every --data folder is one"
     )
@@ -94,6 +99,8 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     listed = {name: [p for p in env(name, "").split(os.pathsep) if p] for name in paths}
     options.data = options.data or listed["SDTPS_DATA"]
     options.gallery = options.gallery or listed["SDTPS_GALLERY"]
+    if not (options.data or options.gallery) and GALLERY.is_dir():
+        options.data = [str(GALLERY)]
     options.run = options.run or listed["SDTPS_RUN"]
     if not options.sources and listed["SDTPS_WEIGHTS"]:
         from sdtps.checkpoints.load import WeightsSource

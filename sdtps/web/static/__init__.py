@@ -19,6 +19,7 @@ STYLES = (
     "why.css",
     "export.css",
     "training.css",
+    "matters.css",
     "flow.css",
     "focus.css",
     "small.css",

@@ -62,7 +62,7 @@ def galleries(backend: "PageBackend", request: OpenRequest) -> Payload:
 def index(backend: "PageBackend", request: GalleryRequest) -> Payload:
     """Start computing a gallery's features; a job."""
     opened, settings = backend.opened_whole(request)
-    model, source = opened.model, _gallery(backend, request)
+    model, source = opened.model, gallery_of(backend, request)
 
     def work(progress: Progress, _: Callable[[], bool]) -> Payload:
         dataset, split = source.dataset, source.dataset.gallery
@@ -90,10 +90,10 @@ class Listed:
 
 def listed(backend: "PageBackend", request: RankRequest) -> Listed:
     """The rank list that a request asks for, by the settings that the gallery's features were made with."""
-    held, source = backend.held(request.key), _gallery(backend, request)
+    held, source = backend.held(request.key), gallery_of(backend, request)
     opened, settings = backend.opened_whole(request)
     analysis = opened.analyse(settings)
-    found = _features(backend, opened.model, source, settings)
+    found = features_of(backend, opened.model, source, settings)
     ranking = search(held, source, found, analysis, min(max(1, request.length), MAX_LENGTH))
     pixels = [_pixels_of(backend, opened.model, source, match) for match in ranking.matches]
     return Listed(held, source, analysis, ranking, pixels)
@@ -141,7 +141,8 @@ def _comparable(held: "HeldSet", source: NamedDataset) -> bool:
     return held.located is not None and held.located.source is source
 
 
-def _features(backend: "PageBackend", model: LoadedModel, source: NamedDataset, settings: Settings) -> FolderFeatures:
+def features_of(backend: "PageBackend", model: LoadedModel, source: NamedDataset, settings: Settings) -> FolderFeatures:
+    """A gallery's features by these settings; refused where it is not indexed."""
     dataset, split, store = source.dataset, source.dataset.gallery, backend.data.store
     available = (s for s in store.available(model, dataset, split) if not s.missing and _fits(s.settings, settings))
     stored = next(available, None)
@@ -204,7 +205,8 @@ def _masks(analysis: Analysis, pixels: Mapping[str, Pixels | None]) -> dict[str,
     }
 
 
-def _gallery(backend: "PageBackend", request: GalleryRequest) -> NamedDataset:
+def gallery_of(backend: "PageBackend", request: GalleryRequest) -> NamedDataset:
+    """The gallery that a request names."""
     if request.gallery >= len(backend.data.galleries):
         raise malformed()
     return backend.data.galleries[request.gallery]

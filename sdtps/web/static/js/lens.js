@@ -31,9 +31,11 @@ import { makeDrawer } from './side/drawer.js';
 import { makeSelectorFacts } from './side/selector_facts.js';
 import { makeSources } from './side/sources.js';
 import { makeWhy } from './side/why.js';
+import { makeCasesView } from './views/cases.js';
 import { makeCompareView } from './views/compare.js';
 import { makeFaithfulnessView } from './views/faithfulness.js';
 import { makeGradientsView } from './views/gradients.js';
+import { makeMattersView } from './views/matters.js';
 import { makeRankView } from './views/rank.js';
 import { makeSelection } from './views/selection.js';
 import { makeTabs } from './views/tabs.js';
@@ -41,7 +43,9 @@ import { makeTrainingView } from './views/training.js';
 import { makeVariantsView } from './views/variants.js';
 
 // The views beside the grid, in the order of their tabs.
-const FURTHER_VIEWS = [makeCompareView, makeVariantsView, makeTrainingView, makeGradientsView, makeFaithfulnessView, makeRankView];
+const FURTHER_VIEWS = [
+  makeCompareView, makeVariantsView, makeTrainingView, makeGradientsView, makeFaithfulnessView, makeMattersView, makeRankView, makeCasesView,
+];
 
 /**
  * What the link, the reader's memory and the defaults say.
