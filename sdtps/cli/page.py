@@ -69,14 +69,12 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         help="open the page to everyone with the link, through a relay on the internet",
     )
     parser.add_argument("--root-path", default=env("SDTPS_ROOT_PATH", ""), help="path prefix behind a proxy")
+    parser.add_argument("--data", action="append", default=None, help="a data set folder; repeat for several")
     parser.add_argument(
-        "--data",
+        "--gallery",
         action="append",
         default=None,
-        help="a data set folder; repeat for several (default: the shipped gallery, where no --gallery is given)",
-    )
-    parser.add_argument(
-        "--gallery", action="append", default=None, help="a further folder for rank lists; every --data folder is one"
+        help="a further folder for rank lists; every --data folder is one (default: the shipped gallery)",
     )
     parser.add_argument(
         "--run",
@@ -100,7 +98,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     options.data = options.data or listed["SDTPS_DATA"]
     options.gallery = options.gallery or listed["SDTPS_GALLERY"]
     if not (options.data or options.gallery) and GALLERY.is_dir():
-        options.data = [str(GALLERY)]
+        options.gallery = [str(GALLERY)]
     options.run = options.run or listed["SDTPS_RUN"]
     if not options.sources and listed["SDTPS_WEIGHTS"]:
         from sdtps.checkpoints.load import WeightsSource
