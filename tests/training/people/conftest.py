@@ -8,7 +8,7 @@ import pytest
 def _lacks() -> str | None:
     for name in ("anny", "moderngl"):
         if importlib.util.find_spec(name) is None:
-            return f"{name} is not installed"
+            return f"rendering needs the package {name}, which is not installed: pip install '.[synth]'"
     from sdtps.training.people.view.raster import open_context
 
     try:
