@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from sdtps.metrics import auc
@@ -42,12 +43,16 @@ def tokens_of(backbone: HieraBackbone, style: str, seed: int, ids: int, views: i
     return TokenSet.load([path])
 
 
-def centre_prior(found: TokenSet, grid: Grid) -> float:
-    """Area of a map that knows nothing but that people stand in the middle."""
+def centre(grid: Grid) -> NDArray[np.float64]:
+    """(N,) a map that knows nothing but that people stand in the middle."""
     y, x = np.mgrid[0 : grid.rows, 0 : grid.cols]
-    centre = -(((y - (grid.rows - 1) / 2) / grid.rows) ** 2 + ((x - (grid.cols - 1) / 2) / grid.cols) ** 2).ravel()
+    return np.asarray(-(((y + 0.5) / grid.rows - 0.5) ** 2 + ((x + 0.5) / grid.cols - 0.5) ** 2).ravel())
+
+
+def centre_prior(found: TokenSet, grid: Grid) -> float:
+    """Mean area of that map."""
     people = (found.person + found.others) >= 0.5
-    return float(np.mean([auc(p, centre) for p in people if p.any() and not p.all()]))
+    return float(np.mean([auc(p, centre(grid)) for p in people if p.any() and not p.all()]))
 
 
 def features(found: TokenSet, modality: int, backbone: HieraBackbone) -> Tensor:

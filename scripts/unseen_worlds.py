@@ -3,52 +3,52 @@
 usage: python -m scripts.unseen_worlds [--weights FILE] [--styles rendered drawn] [--seed 1] [--ids 50]
 
 Area under the curve of the fused score at three betas, of the predictor, self and cross maps, against the patches that
-people cover at least half; Rank-1 and mAP across cameras. Runs on cached trunk tokens.
+people cover at least half; Rank-1 and mAP across cameras.
 """
 
 import argparse
 from collections import defaultdict
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 import sdtps
-from scripts.transfer import centre_prior, tokens_of
+from scripts.transfer import centre
 from sdtps.algorithm.module import MultiModalSDTPS
+from sdtps.images.masks import HALF, patch_share
 from sdtps.metrics import auc
-from sdtps.models.adapters import surroundings
-from sdtps.models.backbone import HieraBackbone
-from sdtps.models.reid import ReidModel
-from sdtps.training.synth import STYLES
-from sdtps.training.tokens import TokenSet
-from sdtps.types import MODALITIES
+from sdtps.models.reid import Encoded, ReidModel
+from sdtps.training.synth import STYLES, SynthSample, generate
+from sdtps.types import MODALITIES, Grid
 
 BETAS = (0.0, 0.25, 0.5)
-BATCH = 50
+BATCH = 20
 
 
-def measure(net: ReidModel, found: TokenSet) -> tuple[dict[tuple[str, str], float], NDArray[np.float32]]:
-    """Mean area by (modality, map), and the (n, D) features by which people are compared."""
+def encoded(net: ReidModel, shots: Sequence[SynthSample]) -> Encoded:
+    """Image sets through the backbone as it runs on the page, mirror images included."""
     backbone = net.backbone
+    mean, std = (torch.tensor(v)[:, None, None] for v in (backbone.mean, backbone.std))
+    pixels = np.stack([[getattr(s, m) for s in shots] for m in MODALITIES])
+    images = (torch.from_numpy(pixels).permute(0, 1, 4, 2, 3) / 255 - mean) / std
+    return net.reduce(backbone(images))
+
+
+def measure(net: ReidModel, world: Sequence[SynthSample]) -> tuple[dict[tuple[str, str], float], NDArray[np.float32]]:
+    """Mean area by (modality, map), and the (n, D) features by which people are compared."""
     module = net.sdtps
-    assert isinstance(backbone, HieraBackbone)
     assert isinstance(module, MultiModalSDTPS)
-    people: NDArray[np.bool_] = np.asarray((found.person + found.others) >= 0.5)
-    counted: NDArray[np.bool_] = np.asarray(people.any(1) & ~people.all(1))
     areas: dict[tuple[str, str], list[float]] = defaultdict(list)
     compared = []
-    for start in range(0, len(found), BATCH):
-        index = np.arange(start, min(start + BATCH, len(found)))
-        stem = found.stem(index)
-        features = torch.cat([stem.tokens.flatten(1, 2), stem.skips], dim=-1)
-        if backbone.surround:
-            features = torch.cat([features, surroundings(features, backbone.grid)], dim=-1)
-        encoded = net.reduce(backbone.adapt(features.unflatten(0, (len(MODALITIES), len(index)))))
+    for start in range(0, len(world), BATCH):
+        shots = world[start : start + BATCH]
+        people = [people_patches(s, net.backbone.grid) for s in shots]
+        tokens = encoded(net, shots)
         for beta in BETAS:
             module.beta = beta
-            traces = module(encoded.patches, encoded.global_vectors)
+            traces = module(tokens.patches, tokens.global_vectors)
             for m in MODALITIES:
                 trace = traces[m]
                 maps = {f"score at {beta:g}": trace.score}
@@ -56,12 +56,18 @@ def measure(net: ReidModel, found: TokenSet) -> tuple[dict[tuple[str, str], floa
                     crosses = trace.raw_cross_attention.values()
                     maps |= {"predictor": trace.predictor, "self": trace.raw_self_attention}
                     maps |= {f"cross {k}": cross for k, cross in enumerate(crosses, 1)}
+                    maps["centre prior"] = torch.from_numpy(centre(net.backbone.grid)).expand(len(shots), -1)
                 for name, values in maps.items():
-                    pairs = zip(people[index], values.numpy(), counted[index], strict=True)
-                    areas[m, name] += [auc(p, v) for p, v, c in pairs if c]
+                    pairs = zip(people, values.numpy(), strict=True)
+                    areas[m, name] += [auc(p, v) for p, v in pairs if p.any() and not p.all()]
             if beta == 0.25:
-                compared.append(net.test_feature(encoded, traces).numpy())
+                compared.append(net.test_feature(tokens, traces).numpy())
     return {key: float(np.mean(values)) for key, values in areas.items()}, np.concatenate(compared)
+
+
+def people_patches(shot: SynthSample, grid: Grid) -> NDArray[np.bool_]:
+    """(N,) whether people, bystanders too, cover at least half of a patch."""
+    return np.asarray(patch_share(shot.person | shot.others, grid) >= HALF)
 
 
 def rank(features: NDArray[np.float32], pid: NDArray[np.int64], cam: NDArray[np.int64]) -> tuple[float, float]:
@@ -85,22 +91,20 @@ def main() -> None:
     parser.add_argument("--styles", nargs="+", choices=STYLES, default=list(STYLES))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ids", type=int, default=50)
-    parser.add_argument("--cache", type=Path, default=Path("runs/tokens"))
+    parser.add_argument("--views", type=int, default=4)
     options = parser.parse_args()
     net = (sdtps.load_model(options.weights) if options.weights else sdtps.load_model()).net.eval()
-    backbone = net.backbone
-    assert isinstance(backbone, HieraBackbone)
-    names = [*(f"score at {b:g}" for b in BETAS), "predictor", "self", "cross 1", "cross 2"]
+    names = [*(f"score at {b:g}" for b in BETAS), "predictor", "self", "cross 1", "cross 2", "centre prior"]
     for style in options.styles:
-        found = tokens_of(backbone, style, options.seed, options.ids, 4, options.cache)
+        world = list(generate(options.ids, options.views, seed=options.seed, style=style))
         with torch.inference_mode():
-            areas, features = measure(net, found)
-        first, average = rank(features, found.pid, found.cam)
-        print(f"\n{style}, world {options.seed}: {len(found)} image sets, Rank-1 {first:.3f}, mAP {average:.3f}\n")
-        print(f"| | {' | '.join(names)} | centre prior |\n|---|{'---|' * (len(names) + 1)}")
+            areas, features = measure(net, world)
+        pid, cam = (np.array([getattr(s, k) for s in world]) for k in ("pid", "cam"))
+        first, average = rank(features, pid, cam)
+        print(f"\n{style}, world {options.seed}: {len(world)} image sets, Rank-1 {first:.3f}, mAP {average:.3f}\n")
+        print(f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}", flush=True)
         for m in MODALITIES:
-            values = " | ".join(f"{areas[m, name]:.3f}" for name in names)
-            print(f"| {m.upper()} | {values} | {centre_prior(found, backbone.grid):.3f} |")
+            print(f"| {m.upper()} | {' | '.join(f'{areas[m, name]:.3f}' for name in names)} |", flush=True)
 
 
 if __name__ == "__main__":
