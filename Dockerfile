@@ -2,8 +2,12 @@
 # CUDA: docker build -t sdtps-lens:cuda --target cuda .        (docker run --gpus all ...)
 # Run:  docker run --read-only --tmpfs /tmp:size=2g --cap-drop ALL -p 127.0.0.1:7860:7860 sdtps-lens
 ARG PYTHON=3.11.14-slim-bookworm
+# A tag can move, a digest cannot. For an image that others get, give the one that you checked:
+#   docker buildx imagetools inspect python:3.11.14-slim-bookworm
+#   docker build --build-arg PYTHON_DIGEST=sha256:... -t sdtps-lens .
+ARG PYTHON_DIGEST=
 
-FROM python:${PYTHON} AS base
+FROM python:${PYTHON}${PYTHON_DIGEST:+@${PYTHON_DIGEST}} AS base
 RUN useradd --no-log-init --create-home --uid 1000 lens
 WORKDIR /home/lens/app
 # All that is ever written goes below /tmp.

@@ -11,6 +11,7 @@ from sdtps.checkpoints.load import WeightsSource
 from sdtps.cli.options import add_selector, add_sources, run_selectors
 from sdtps.datasets import open_dataset
 from sdtps.datasets.examples import find_examples
+from sdtps.images.confined import decoders
 from sdtps.resources import EXAMPLES
 from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.support.errors import LensError
@@ -63,7 +64,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
         "--anonymous",
         action="store_true",
         default=env("SDTPS_ANONYMOUS", "").lower() in on,
-        help="show neither names nor hashes of the weights, for double-blind review",
+        help="show no names of weights, folders and files, and no hashes, for double-blind review",
     )
     parser.add_argument("--mcp", action="store_true", default=env("SDTPS_MCP", "").lower() in on, help=MCP_HELP)
     add_options(parser)
@@ -81,6 +82,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 def warm_up(backend: PageBackend) -> None:
     """Analyse the first example once and list the data folders, so that the first visitor does not wait for it."""
     threading.Thread(target=backend.data.warm, daemon=True).start()
+    decoders().warm()
     for name in list(backend.examples)[:1]:
         picture = {"example": name}
         backend.analyse({"pictures": {"rgb": picture, "nir": picture, "tir": picture}})
@@ -101,11 +103,11 @@ def main(arguments: list[str] | None = None) -> None:
             models = anonymous_registry(options.sources, options.device)
         else:
             models = open_registry(options.sources, options.device, uploads=options.allow_upload_weights)
-        runs = RunRegistry(options.run)
+        runs = RunRegistry(options.run, anonymous=options.anonymous)
         runs.check()
     except (LensError, OSError) as error:
         sys.exit(str(error))
-    data = DataRegistry(browsed, galleries, FeatureStore(options.cache))
+    data = DataRegistry(browsed, galleries, FeatureStore(options.cache), anonymous=options.anonymous)
     backend = PageBackend(models, find_examples(options.examples), data, runs=runs)
     warm_up(backend)
     serve(build_page(backend), backend, options)

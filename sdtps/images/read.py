@@ -8,24 +8,25 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
-from torch import Tensor
 
 from sdtps.images import decode as px
 from sdtps.support.errors import InputError
 from sdtps.support.messages import Message
 from sdtps.types import MODALITIES
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MAX_BYTES = 20 * 1024 * 1024
 MAX_PIXELS = 40_000_000
@@ -37,6 +38,7 @@ WIDE_MIN_ASPECT = 1.0
 ASPECT_TOLERANCE = 1.25
 
 Source: TypeAlias = str | os.PathLike[str] | bytes | Image.Image | NDArray[Any]
+AnySource = TypeVar("AnySource")
 
 
 class Fit(StrEnum):
@@ -161,8 +163,10 @@ class Prepared:
             digest.update(b"-" if content is None else content.tobytes())
         return digest.hexdigest()
 
-    def tensor(self, mean: tuple[float, ...], std: tuple[float, ...]) -> Tensor:
+    def tensor(self, mean: tuple[float, ...], std: tuple[float, ...]) -> "Tensor":
         """(3, 3, H, W) normalised, modality first. A missing modality is zeros after normalisation."""
+        import torch  # not above: the processes that decode pictures do without
+
         given = next(p for p in self.pixels.values() if p is not None)
         stack = np.zeros((len(MODALITIES), 3, *given.shape[:2]), np.float32)
         mean_, std_ = (np.asarray(v, np.float32)[:, None, None] for v in (mean, std))
@@ -187,10 +191,19 @@ def read_picture(source: Source) -> Picture:
 
 def read_triplet(rgb: Source | None, nir: Source | None, tir: Source | None, fit: Fit | str = Fit.STRETCH) -> Triplet:
     """Three images, None for a missing one; refusals name the modality."""
+    return as_triplet((rgb, nir, tir), read_picture, fit)
+
+
+def as_triplet(
+    sources: tuple[AnySource | None, AnySource | None, AnySource | None],
+    read: Callable[[AnySource], Picture],
+    fit: Fit | str,
+) -> Triplet:
+    """Three images by a reader of one."""
     pictures: dict[str, Picture | None] = {}
-    for m, source in zip(MODALITIES, (rgb, nir, tir), strict=True):
+    for m, source in zip(MODALITIES, sources, strict=True):
         try:
-            pictures[m] = None if source is None else read_picture(source)
+            pictures[m] = None if source is None else read(source)
         except InputError as error:
             error.modality = str(m)
             raise
@@ -199,7 +212,11 @@ def read_triplet(rgb: Source | None, nir: Source | None, tir: Source | None, fit
 
 def read_wide(source: Source, fit: Fit | str = Fit.STRETCH) -> Triplet:
     """One image of three side by side (RGB, near infrared, thermal), cut into equal thirds."""
-    picture = read_picture(source)
+    return cut_wide(read_picture(source), fit)
+
+
+def cut_wide(picture: Picture, fit: Fit | str = Fit.STRETCH) -> Triplet:
+    """The same from a decoded image."""
     height, width = picture.size
     third = width // 3
     if width < WIDE_MIN_ASPECT * height or third < px.MIN_SIDE:
@@ -257,15 +274,7 @@ def _open(source: str | os.PathLike[str] | bytes) -> Image.Image:
                 stream, head = io.BytesIO(content), content[:512]
         except OSError:
             raise InputError("input.unreadable", "The file {name!r} cannot be read.", name=path.name) from None
-    if length > MAX_BYTES:
-        raise InputError(
-            "input.too_big",
-            "The file has {megabytes:.1f} MB; the limit is {limit} MB.",
-            megabytes=length / 2**20,
-            limit=MAX_BYTES // 2**20,
-        )
-    if length == 0:
-        raise InputError("input.empty", "The file is empty; give an image.")
+    check_size(length)
     try:
         return Image.open(stream, formats=FORMATS)
     except Image.DecompressionBombError:
@@ -280,6 +289,19 @@ def _open(source: str | os.PathLike[str] | bytes) -> Image.Image:
         raise InputError("input.not_image", "The file is not a PNG, JPEG, TIFF, BMP or WebP image.") from None
 
 
+def check_size(length: int) -> None:
+    """Refuse a file by its length alone."""
+    if length > MAX_BYTES:
+        raise InputError(
+            "input.too_big",
+            "The file has {megabytes:.1f} MB; the limit is {limit} MB.",
+            megabytes=length / 2**20,
+            limit=MAX_BYTES // 2**20,
+        )
+    if length == 0:
+        raise InputError("input.empty", "The file is empty; give an image.")
+
+
 def _decode(image: Image.Image) -> tuple[px.Pixels, list[Message]]:
     if image.width * image.height > MAX_PIXELS:
         raise _too_many_pixels()
@@ -288,7 +310,7 @@ def _decode(image: Image.Image) -> tuple[px.Pixels, list[Message]]:
             raise InputError("input.animated", "The image holds several frames; save one frame as a PNG first.")
         image.load()
         return px.from_image(image)
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Image.DecompressionBombError:
         raise _too_many_pixels() from None
