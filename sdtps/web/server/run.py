@@ -68,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--proxy",
         metavar="ADDRESS",
         action="append",
-        default=[a for a in (env("SDTPS_PROXY") or env("FORWARDED_ALLOW_IPS") or "").split(",") if a],
+        default=[a for a in (env("SDTPS_PROXY") or env("FORWARDED_ALLOW_IPS") or _before_a_space()).split(",") if a],
         type=_network,
         help="address of a proxy whose X-Forwarded-For says who a visitor is (default: none is believed)",
     )
@@ -177,6 +177,11 @@ def _gate(path: str | None) -> Any:
 def _around_a_space() -> str:
     """A Gradio Space is shown in a frame of the site that hosts it."""
     return "https://huggingface.co" if os.environ.get("SPACE_ID") else ""
+
+
+def _before_a_space() -> str:
+    """Nobody but its own proxy reaches a Space."""
+    return "*" if os.environ.get("SPACE_ID") else ""
 
 
 def _origin(text: str) -> str:

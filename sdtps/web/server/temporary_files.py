@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import shutil
 import stat
 import tempfile
 import threading
@@ -14,7 +15,8 @@ MAX_BYTES = 1024**3
 MAX_AGE = 24 * 3600
 GRACE = 60  # seconds in which a new file is safe: somebody is using it
 EVERY = 30
-INCOMING = "incoming"  # where files are while they arrive
+INCOMING = "incoming-"  # and the number of the process: where files are while they arrive
+INCOMING_AGE = 600
 log = logging.getLogger(__name__)
 
 
@@ -44,12 +46,12 @@ def tidy(
         if not stat.S_ISDIR(found.st_mode):
             files.append((found.st_mtime, found.st_size, path))
             left += found.st_size
-        elif now - found.st_mtime > grace and path.name != INCOMING:
+        elif now - found.st_mtime > grace and not path.name.startswith(INCOMING):
             _remove_empty(path)
     for modified, size, path in sorted(files):
         age = now - modified
         fits = left <= max_bytes or (age < grace and left <= 2 * max_bytes)
-        if age <= max_age and fits:
+        if age <= (min(max_age, INCOMING_AGE) if path.parent.name.startswith(INCOMING) else max_age) and fits:
             continue
         try:
             path.unlink(missing_ok=True)
@@ -79,17 +81,31 @@ def own_folder(folder: Path) -> Path:
             "remove it, or choose another place with GRADIO_TEMP_DIR."
         )
     folder.chmod(0o700)
-    incoming = folder / INCOMING
-    with contextlib.suppress(FileExistsError):
-        incoming.mkdir(mode=0o700)
-    if incoming.is_symlink() or not incoming.is_dir():
-        incoming.unlink()
-        incoming.mkdir(mode=0o700)
-    for left in incoming.iterdir():  # of uploads that broke off when the last server was killed
-        with contextlib.suppress(OSError):
-            left.unlink()
+    for left in folder.glob(f"{INCOMING}*"):  # of servers that were killed
+        number = left.name.removeprefix(INCOMING)
+        if number == str(os.getpid()) or not (number.isdecimal() and _runs(int(number))):
+            _remove_whole(left)
+    incoming = folder / f"{INCOMING}{os.getpid()}"
+    incoming.mkdir(mode=0o700)
     tempfile.tempdir = str(incoming)
     return folder
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
+
+
+def _remove_whole(place: Path) -> None:
+    if place.is_symlink() or not place.is_dir():
+        place.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 class TemporaryFiles:
@@ -123,10 +139,13 @@ class TemporaryFiles:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """Everything in a folder, without going through links."""
-    for root, folders, files in os.walk(folder, followlinks=False, topdown=False):
-        for name in (*files, *folders):
-            yield Path(root) / name
+    """Everything in a folder, without going through links; folders below `INCOMING` are in use and left alone."""
+    found: list[Path] = []
+    for root, folders, files in os.walk(folder, followlinks=False):
+        if Path(root).name.startswith(INCOMING):
+            folders.clear()
+        found += [Path(root) / name for name in (*folders, *files)]
+    yield from reversed(found)  # what is in a folder before the folder
 
 
 def _remove_empty(folder: Path) -> None:

@@ -179,10 +179,19 @@ def test_the_folder_of_temporary_files_must_be_ours(tmp_path, monkeypatch) -> No
     assert (others / "precious").exists()
     mine = own_folder(tmp_path / "new" / "mine")
     assert oct(mine.stat().st_mode & 0o777) == "0o700"
-    (mine / INCOMING / "half").write_text("x")
+    incoming, dead = mine / f"{INCOMING}{os.getpid()}", mine / f"{INCOMING}{2**22 + 1}"
+    (incoming / "half").write_text("x")
+    dead.mkdir()
+    (dead / "half").write_text("x")
     (mine / "inner").symlink_to(others)
     own_folder(mine)
-    assert list((mine / INCOMING).iterdir()) == []
+    assert list(incoming.iterdir()) == []
+    assert not dead.exists(), "no process has that number"
+    (incoming / "in-use").mkdir()
+    (incoming / "in-use" / "file").write_text("x")
+    (incoming / "left").write_text("x")
     tidy(mine, max_age=-1)
     assert (others / "precious").exists()
     assert not (mine / "inner").exists()
+    assert [p.name for p in incoming.iterdir()] == ["in-use"]
+    assert (incoming / "in-use" / "file").exists()

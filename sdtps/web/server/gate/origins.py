@@ -126,5 +126,5 @@ def _name_of(host: str) -> str:
 
 
 def _foreign() -> JSONResponse:
-    text = "A page of another site cannot use this server; open it in a tab of its own."
+    text = "A page of another site cannot use this server; if it is the server's own name, add it with --host-name."
     return refusal(403, Message("request.foreign", text))
