@@ -97,22 +97,25 @@ class SizeLimit(Guard):
         address = visitor_of(scope).address
         arrived = 0
         try:
-            async for piece in self._pieces(scope, receive):
-                arrived += len(piece)
-                self.held[address] += len(piece)
-                if sum(self.held.values()) > self.most or self.held[address] > self.most // 2:
-                    raise TooMuch(busy())
-                body.write(piece)
-            body.seek(0)
+            try:
+                async for piece in self._pieces(scope, receive):
+                    arrived += len(piece)
+                    self.held[address] += len(piece)
+                    if sum(self.held.values()) > self.most or self.held[address] > self.most // 2:
+                        raise TooMuch(busy())
+                    body.write(piece)
+                body.seek(0)
+            except TooMuch as refused:
+                await refused.answer(scope, receive, send)
+                return
+            except Gone:
+                return
+            except OSError as error:
+                if error.errno not in FULL:
+                    raise
+                await _closing(507, sentence(error))(scope, receive, send)
+                return
             await self.app(scope, _replay(body, arrived, receive), self._plainer(scope, receive, send))
-        except TooMuch as refused:
-            await refused.answer(scope, receive, send)
-        except Gone:
-            return
-        except OSError as error:
-            if error.errno not in FULL:
-                raise
-            await refusal(507, sentence(error), {"Connection": "close"})(scope, receive, send)
         finally:
             body.close()
             self.held[address] -= arrived

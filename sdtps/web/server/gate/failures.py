@@ -101,6 +101,7 @@ class _Held:
     async def __call__(self, event: Event) -> None:
         if event["type"] == "http.response.start" and event["status"] >= 400:
             self.start = event
+            self.body.clear()
         elif self.start is None:
             self.sent = True
             await self.send(event)

@@ -25,7 +25,7 @@ export function findRoutes(page, href) {
 /** @returns {Promise<{ error: Note, zone: null, expired: string[] }>} */
 async function refusal(answer) {
   const { error: said } = answer.status === 401 ? { error: SIGNED_OUT } : await answer.json().catch(() => ({}));
-  const error = said && said.text ? said : answer.status === 503 ? BUSY : UNREACHABLE; // a proxy in between may say less
+  const error = said && said.code ? said : answer.status === 503 ? BUSY : UNREACHABLE; // a proxy in between may say less
   return { error, zone: null, expired: [] };
 }
 
