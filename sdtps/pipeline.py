@@ -174,10 +174,15 @@ def check_finite(tensors: Iterable[Tensor]) -> None:
 
 def decide_batch(model: LoadedModel, encoded: Encoded, settings: Settings) -> tuple[dict[str, Trace], Tensor]:
     """Traces by modality and the (B, D) test features of a batch, by the same steps as a single analysis."""
-    evidence = _evidence_of(model, Encoding(None, encoded), runnable(model, settings.variant))
+    evidence = evidence_of_batch(model, encoded, runnable(model, settings.variant))
     with torch.inference_mode():
         traces = model.net.selector(get_variant(settings.variant)).choose(evidence, settings)
         return traces, model.net.fuse(encoded, traces, evidence)[0]
+
+
+def evidence_of_batch(model: LoadedModel, encoded: Encoded, variant: Variant) -> dict[str, Evidence]:
+    """What no slider changes, of a batch; on the CPU, not cached."""
+    return _evidence_of(model, Encoding(None, encoded), variant)
 
 
 def _camera(model: LoadedModel, camera: int | None, asked: bool) -> tuple[int | None, tuple[Message, ...]]:

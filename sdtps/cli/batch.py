@@ -46,9 +46,7 @@ def add_command(commands: shared.Subparsers) -> None:
         help="triplets per forward pass: 1 gives the bits of a single analysis and is as fast on a CPU; "
         f"a GPU takes {GPU_TOGETHER} by default",
     )
-    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on a Ray cluster")
-    parser.add_argument("--workers", type=int, default=2, help="processes of --engine ray (2)")
-    parser.add_argument("--ray-address", help="a running cluster, such as auto; a local one by default")
+    shared.add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     shared.add_model(parser)
     shared.add_settings(parser)

@@ -16,6 +16,7 @@ def add_command(commands: shared.Subparsers) -> None:
     parser.add_argument("--split", help="take one split as both query and gallery")
     parser.add_argument("--missing", action="store_true", help="with a table of missing modalities: r n t rn rt nt")
     shared.add_features(parser)
+    shared.add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     shared.add_model(parser)
     shared.add_settings(parser)

@@ -13,6 +13,7 @@ def add_command(commands: shared.Subparsers) -> None:
     parser.add_argument("folder", help=shared.FOLDER)
     parser.add_argument("--split", action="append", help="a split; repeat for several (default: query and gallery)")
     shared.add_features(parser)
+    shared.add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     shared.add_model(parser)
     shared.add_settings(parser)

@@ -16,6 +16,7 @@ from sdtps.cli import (
     index,
     inspect,
     lab,
+    matters,
     password,
     ranks,
     runs,
@@ -45,6 +46,7 @@ COMMANDS = (
     data,
     index,
     evaluate,
+    matters,
     faithfulness,
 )
 TRACEBACK = "SDTPS_TRACEBACK"

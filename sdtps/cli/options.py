@@ -19,6 +19,7 @@ from sdtps.images.read import Fit, read_triplet, read_wide
 from sdtps.models.reid import LoadedModel
 from sdtps.panels import SLIDERS, add_maps_of
 from sdtps.pipeline import OpenSet, runnable
+from sdtps.retrieval.engine import LOCAL, Engine
 from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.retrieval.features import FolderFeatures, Missing
 from sdtps.support.errors import InputError
@@ -237,6 +238,20 @@ def add_features(parser: Parser) -> None:
     parser.add_argument("--cache", help="folder for features (default: $SDTPS_CACHE or ~/.cache/sdtps-lens)")
 
 
+def add_engine(parser: Parser) -> None:
+    """Where long work runs."""
+    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on a Ray cluster")
+    parser.add_argument("--workers", type=int, default=2, help="processes of --engine ray (2)")
+    parser.add_argument("--ray-address", help="a running cluster, such as auto; a local one by default")
+
+
+def engine_from(options: argparse.Namespace) -> Engine:
+    """The engine that the command line names; this process where the command has no such option."""
+    if getattr(options, "engine", "local") == "local":
+        return LOCAL
+    return Engine(options.workers, options.ray_address, the_source(options.sources))
+
+
 def feature_reader(
     options: argparse.Namespace, model: LoadedModel, dataset: Dataset
 ) -> Callable[[str, Sequence[Missing]], dict[Missing, FolderFeatures]]:
@@ -248,7 +263,10 @@ def feature_reader(
     def features(split: str, conditions: Sequence[Missing]) -> dict[Missing, FolderFeatures]:
         total = len(dataset.listing(split).records)
         with progress_bar(total, split) as progress:
-            found = store.features(model, dataset, split, settings, conditions, batch=options.batch, progress=progress)
+            found = store.features(
+                model, dataset, split, settings, conditions,
+                batch=options.batch, progress=progress, engine=engine_from(options),
+            )  # fmt: skip
             progress(total, 0)
         return found
 

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sdtps.datasets import msvr310, plain, rgbnt100, rgbnt201, wmveid863
 from sdtps.datasets.records import Layout, Listing, Record
@@ -36,6 +37,10 @@ class Dataset:
         self._listings: dict[str, Listing] = {}
         self._fingerprints: dict[str, str] = {}
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process lists for itself; a lock cannot be sent there.
+        return Dataset, (self.root, self.layout, self.folders, self._confined)
 
     @property
     def name(self) -> str:

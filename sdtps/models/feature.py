@@ -20,7 +20,7 @@ from sdtps.algorithm.trace import Trace
 from sdtps.models.dgaf import DualGatedFusion
 from sdtps.models.frca import FourierChannelAttention
 from sdtps.models.fusion import Fused
-from sdtps.models.moe import GeneralFusion
+from sdtps.models.moe import COMBINATIONS, GeneralFusion
 from sdtps.types import MODALITIES, Grid
 
 PART, NUMBER = "feature/", "number/"  # how parts and numbers of the fusion are named among a selector's evidence
@@ -103,6 +103,22 @@ class FusionHeads(nn.Module):
         found = {k.removeprefix(PART): v for k, v in still.items() if k.startswith(PART)}
         parts = (found[p] if p in found else getattr(self, f"_{p}")(given) for p in self.config.parts)
         return torch.cat(list(parts), dim=-1)
+
+    def slices(self, dim: int) -> dict[str, slice]:
+        """Where each part lies in the feature; C = `dim`."""
+        wide = {"moe": len(COMBINATIONS), "dgaf": int((self.config.dgaf or {}).get("inputs", len(MODALITIES)))}
+        found, start = {}, 0
+        for part in self.config.parts:
+            end = start + dim * wide.get(part, len(MODALITIES))
+            found[part] = slice(start, end)
+            start = end
+        return found
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """The parts that the selection can change."""
+        waiting = ("sdtps", "dgaf") if self._dgaf_waits else ("sdtps",)
+        return tuple(part for part in self.config.parts if part in waiting)
 
     @property
     def _dgaf_waits(self) -> bool:

@@ -209,7 +209,7 @@ def test_stages_keep_order_and_pass_errors_on():
 
 
 def test_without_ray_one_sentence_says_what_to_install(data, weights, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("sdtps.export.batch.cluster.find_spec", lambda _: None)
+    monkeypatch.setattr("sdtps.retrieval.engine.find_spec", lambda _: None)
     assert main(command(data, weights, tmp_path / "out", "--engine", "ray")) == 1
     assert "pip install 'ray[data]'" in capsys.readouterr().err
 

@@ -97,7 +97,22 @@ class SelectiveInteraction(Selector):
 
     def choose(self, evidence: Mapping[str, Evidence], settings: Settings) -> dict[str, Trace]:
         """Mark, unite, and let the globals look at what is left."""
-        masks, groups = self._masks(evidence, settings)
+        return self._looked(evidence, *self._masks(evidence, settings))
+
+    def choose_ordered(
+        self, evidence: Mapping[str, Evidence], settings: Settings, order: Mapping[str, Tensor], *, whole: bool = False
+    ) -> dict[str, Trace]:
+        """As many patches of each modality as the marks keep, by another order; see `Selector`."""
+        masks, _ = self._masks(evidence, settings)
+        given = {}
+        for m, mask in masks.items():
+            first = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)  # (B, N) as many as were kept
+            given[m] = torch.ones_like(mask) if whole else torch.zeros_like(mask).scatter(1, order[m], first)
+        return self._looked(evidence, given, {m: mask.long() for m, mask in given.items()})
+
+    def _looked(
+        self, evidence: Mapping[str, Evidence], masks: dict[str, Tensor], groups: dict[str, Tensor]
+    ) -> dict[str, Trace]:
         every = torch.cat([masks[m] for m in MODALITIES], dim=1)  # (B, 3N)
         first = evidence[MODALITIES[0]].own
         result, attention = self.modal_interactive(first["vectors"], first["rows"], every, first["logits"])

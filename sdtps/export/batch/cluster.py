@@ -3,10 +3,8 @@
 Every node needs this package, the images and the checkpoint under the same paths.
 """
 
-import os
 import pickle
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -15,10 +13,8 @@ from sdtps.checkpoints.load import WeightsSource
 from sdtps.export.batch import work
 from sdtps.export.batch.folder import ResultFolder
 from sdtps.export.batch.work import Item, Result, Task
-from sdtps.support.errors import InputError
+from sdtps.retrieval.engine import ray_session
 from sdtps.support.progress import Progress
-
-MISSING = "--engine ray needs Ray, which is not installed; install it with: pip install 'ray[data]'"
 
 
 class Worker:
@@ -68,23 +64,12 @@ def run_ray(
     Returns:
         The triplets that could not be used.
     """
-    if not find_spec("ray"):
-        raise InputError("batch.no_ray", MISSING)
-    import ray
-
     groups = folder.remaining(items, task.together)
     done = len(items) - sum(len(g) for g in groups)
     failures: list[Result] = []
     if not groups:
         return failures
-    started = not ray.is_initialized()
-    if started:
-        # Workers import this package from where the driver did.
-        paths = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
-        local: dict[str, Any] = {"num_cpus": workers} if address is None else {}
-        environment = {"env_vars": {"PYTHONPATH": paths}}
-        ray.init(address=address, runtime_env=environment, include_dashboard=False, log_to_driver=False, **local)
-    try:
+    with ray_session(workers, address) as ray:
         ray.data.DataContext.get_current().enable_progress_bars = False
         rows = [{"items": pickle.dumps(group)} for group in groups]
         results = ray.data.from_items(rows, override_num_blocks=len(rows)).flat_map(
@@ -101,7 +86,4 @@ def run_ray(
             done += 1
             if progress is not None:
                 progress(done, len(items))
-    finally:
-        if started:
-            ray.shutdown()
     return failures

@@ -163,9 +163,14 @@ class FigureOptions:
         own = [name for name in panels_of(variant) if name in legible or name not in SDTPS_PANELS]
         return self.columns or tuple(own)
 
+    @property
+    def words_language(self) -> str:
+        """The language that can be printed: English where no font could print Chinese."""
+        return self.language if self.language == "en" or cjk_font() else "en"
+
     def words(self) -> dict[str, str]:
         """The words of the language, those of the page for the columns; English where no font could print Chinese."""
-        language = self.language if self.language == "en" or cjk_font() else "en"
+        language = self.words_language
         return WORDS[language] | {
             name: texts()[language].get(f"column.{name}", panel.title or name) for name, panel in PANELS.items()
         }

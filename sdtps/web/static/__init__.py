@@ -13,7 +13,7 @@ from sdtps.web.static.modules import join
 STATIC = Path(__file__).parent
 LANGUAGES = ("en", "zh")
 STYLES = ("lens.css", "weights.css", "data.css", "why.css", "export.css", "training.css")
-TEXTS = ("texts", "why", "selectors", "training")  # one file per area and language
+TEXTS = ("texts", "why", "selectors", "training", "matters")  # one file per area and language
 
 
 def read_static(name: str) -> str:
