@@ -41,7 +41,7 @@ class Aliases:
                 kind = Headers(raw=event["headers"]).get("content-type", "")
                 streaming = kind.startswith(TEXT[1])
                 if kind.startswith(TEXT[0]):
-                    held = event | {"body": b""}
+                    held = {**event, "body": b""}
                     return
             elif held is not None:
                 held["body"] += event.get("body", b"")
@@ -50,11 +50,11 @@ class Aliases:
                 body = held.pop("body").replace(inside, outside)
                 headers = MutableHeaders(raw=list(held["headers"]))
                 headers["content-length"] = str(len(body))
-                await send(held | {"headers": headers.raw})
+                await send({**held, "headers": headers.raw})
                 held = None
                 event = {"type": "http.response.body", "body": body}
             elif streaming:  # a message of a stream is one piece
-                event = event | {"body": event.get("body", b"").replace(inside, outside)}
+                event = {**event, "body": event.get("body", b"").replace(inside, outside)}
             await send(event)
 
         await self.app(scope, receive, say)
@@ -74,6 +74,6 @@ def _translated(receive: Receive, old: bytes, new: bytes) -> Receive:
         if event.get("more_body"):
             cut = max(0, len(body) - len(old) + 1)
             body, kept = body[:cut], body[cut:]
-        return event | {"body": body}
+        return {**event, "body": body}
 
     return next_piece

@@ -93,7 +93,7 @@ class SizeLimit(Guard):
         if scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
-        body = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=self.folder)  # noqa: SIM115 - closed below
+        body = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(self.folder) if self.folder else None)  # noqa: SIM115 - closed below
         address = visitor_of(scope).address
         arrived = 0
         try:

@@ -25,7 +25,7 @@ def address_of(client: Any) -> str:
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped is not None:
             return str(address.ipv4_mapped)
-        return str(ipaddress.ip_network((address, NETWORK_BITS), strict=False))
+        return str(ipaddress.IPv6Network((int(address), NETWORK_BITS), strict=False))
     return str(address)
 
 
