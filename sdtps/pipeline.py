@@ -8,7 +8,7 @@ it without any setting (cosines, predictor, aggregation logits) by variant, too.
 blend) runs on the CPU, without a lock, on every slider move.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -161,11 +161,16 @@ def forward(model: LoadedModel, images: Tensor, camera: Tensor | None) -> Encode
     with torch.inference_mode(), model.autocast():
         encoded = model.net.encode(images.to(model.device), None if camera is None else camera.to(model.device))
     encoded = Encoded(*({m: t.float().cpu() for m, t in part.items()} for part in encoded))
-    check_finite(t for part in encoded for t in part.values())
+    check_finite(encoded)
     return encoded
 
 
-def check_finite(tensors: Iterable[Tensor]) -> None:
+def check_finite(encoded: Encoded) -> None:
+    """Refuse weights that compute no numbers."""
+    check_numbers(t for part in encoded for t in part.values())
+
+
+def check_numbers(tensors: Iterable[Tensor]) -> None:
     """Refuse what cannot be shown: weights can be finite and still overflow on their way to a number."""
     if not all(bool(t.isfinite().all()) for t in tensors):
         text = "These weights compute no finite numbers for this image set; they may be damaged."
@@ -175,9 +180,40 @@ def check_finite(tensors: Iterable[Tensor]) -> None:
 def decide_batch(model: LoadedModel, encoded: Encoded, settings: Settings) -> tuple[dict[str, Trace], Tensor]:
     """Traces by modality and the (B, D) test features of a batch, by the same steps as a single analysis."""
     evidence = evidence_of_batch(model, encoded, runnable(model, settings.variant))
+    return choose(model, encoded, evidence, settings)[:2]
+
+
+def choose(
+    model: LoadedModel, encoded: Encoded, evidence: dict[str, Evidence], settings: Settings
+) -> tuple[dict[str, Trace], Tensor, dict[str, Tensor]]:
+    """From evidence to traces, the test feature and what its fusion says; all given and returned on the CPU."""
+    selector = model.net.selector(get_variant(settings.variant))
     with torch.inference_mode():
-        traces = model.net.selector(get_variant(settings.variant)).choose(evidence, settings)
-        return traces, model.net.fuse(encoded, traces, evidence)[0]
+        if model.device.type == "cpu":
+            traces = selector.choose(evidence, settings)
+        else:  # some selectors have weights
+            there = {m: e.map(lambda t: t.to(model.device)) for m, e in evidence.items()}
+            traces = {m: trace.map(Tensor.cpu) for m, trace in selector.choose(there, settings).items()}
+    return traces, *fused(model, encoded, traces, evidence)
+
+
+def fused(
+    model: LoadedModel, encoded: Encoded, traces: Mapping[str, Trace], evidence: Mapping[str, Evidence]
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """The test feature and what its fusion says, computed where the weights are; given and returned on the CPU."""
+    with torch.inference_mode():
+        if model.device.type == "cpu":
+            return model.net.fuse(encoded, traces, evidence)
+
+        def there(tensor: Tensor) -> Tensor:
+            return tensor.to(model.device)
+
+        feature, numbers = model.net.fuse(
+            Encoded(*({m: there(t) for m, t in part.items()} for part in encoded)),
+            {m: trace.map(there) for m, trace in traces.items()},
+            {m: e.map(there) for m, e in evidence.items()},
+        )
+        return feature.cpu(), {name: values.cpu() for name, values in numbers.items()}
 
 
 def evidence_of_batch(model: LoadedModel, encoded: Encoded, variant: Variant) -> dict[str, Evidence]:
@@ -229,8 +265,8 @@ def _evidence_of(model: LoadedModel, encoding: Encoding, variant: Variant) -> di
         with torch.inference_mode():
             found = model.net.evidence(encoded, variant)
         found = {m: e.map(Tensor.cpu) for m, e in found.items()}
-        check_finite(t for e in found.values() for b in e.branches for t in (b.predictor, b.logits) if t is not None)
-        check_finite(t for e in found.values() for t in e.own.values() if t.is_floating_point())
+        check_numbers(t for e in found.values() for b in e.branches for t in (b.predictor, b.logits) if t is not None)
+        check_numbers(t for e in found.values() for t in e.own.values() if t.is_floating_point())
         if key is not None:
             _evidence.put(key, found)
     return found
@@ -240,10 +276,9 @@ def _decide(opened: OpenSet, encoding: Encoding, evidence: dict[str, Evidence], 
     """The cheap half: settings to numbers. No backbone, no lock."""
     model, variant = opened.model, get_variant(settings.variant)
     with one_thread(), torch.inference_mode():
-        traces = model.net.selector(variant).choose(evidence, settings)
+        traces, feature, numbers = choose(model, encoding.encoded, evidence, settings)
         what_if = _what_if(traces, settings) if "tau" in variant.reads else {}
-        feature, numbers = model.net.fuse(encoding.encoded, traces, evidence)
-    check_finite([feature, *(traces[m].score for m in MODALITIES)])
+    check_numbers([feature, *(traces[m].score for m in MODALITIES)])
     missing = opened.missing
     return Analysis(
         traces={str(m): _as_numpy(traces[m], evidence[m], what_if.get(m), m in missing) for m in MODALITIES},
@@ -254,6 +289,8 @@ def _decide(opened: OpenSet, encoding: Encoding, evidence: dict[str, Evidence], 
         notes=(*opened.notes, *_decision_notes(model, traces, settings)),
         camera=opened.camera,
         fusion={name: _array(values) for name, values in numbers.items()},
+        pictures=opened.prepared.pixels,
+        opened=opened,
     )
 
 

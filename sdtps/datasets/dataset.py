@@ -151,5 +151,5 @@ def read_rgbnt201(root: str | Path, split: str) -> list[Record]:
         raise FileNotFoundError(f"There is no RGB folder in {str(folder)!r}; give the folder that holds RGBNT201.")
     records = rgbnt201.read(folder, lambda _: True).records
     if not records:
-        raise FileNotFoundError(f"There is no complete triplet in {str(folder)!r}.")
+        raise FileNotFoundError(f"There is no complete image set in {str(folder)!r}.")
     return list(records)

@@ -6,7 +6,7 @@ import os
 import platform
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -148,7 +148,7 @@ def read_bundle(source: str | os.PathLike[str] | bytes, decode: Callable[[bytes]
         raise serialise.refuse_damaged("The bundle") from None
     if len({p.shape for p in pixels.values() if p is not None}) != 1:
         raise serialise.refuse_damaged("The bundle")
-    return Bundle(analysis, pixels, manifest)
+    return Bundle(replace(analysis, pictures=pixels), pixels, manifest)
 
 
 def _file(path: Path) -> bytes:

@@ -144,7 +144,8 @@ class Triplet:
                 )
         if self.missing:
             names = ", ".join(m.upper() for m in self.pictures if m in self.missing)
-            notes.append(Message("input.missing", "Missing: {names}; zeros stand in for it.", names=names))
+            text = "Missing: {names}; no picture: the model gets zeros, that row shows only its prior."
+            notes.append(Message("input.missing", text, names=names))
         return tuple(notes)
 
 
@@ -165,7 +166,7 @@ class Prepared:
 
     def tensor(self, mean: tuple[float, ...], std: tuple[float, ...]) -> "Tensor":
         """(3, 3, H, W) normalised, modality first. A missing modality is zeros after normalisation."""
-        import torch  # not above: the processes that decode pictures do without
+        import torch  # here, because reading pictures and data folders does without
 
         given = next(p for p in self.pixels.values() if p is not None)
         stack = np.zeros((len(MODALITIES), 3, *given.shape[:2]), np.float32)

@@ -18,7 +18,7 @@ from sdtps.datasets import UNKNOWN, Broken, Dataset, Record
 from sdtps.matters.replacements import Batch, Plan, as_it_is, choose, people_of
 from sdtps.matters.vital import signs, untrained
 from sdtps.models.reid import Encoded, LoadedModel
-from sdtps.pipeline import encode_batch, runnable
+from sdtps.pipeline import encode_batch, fused, runnable
 from sdtps.retrieval.chunk_store import RESULTS, TOKENS, ChunkStore, pack_tokens, unpack_tokens
 from sdtps.retrieval.engine import LOCAL, Engine
 from sdtps.retrieval.feature_store import short_hash, subject
@@ -141,7 +141,7 @@ def rescore(batch: Batch, plan: Plan) -> tuple[Array, Array, Array, list[str]]:
             if place not in own:
                 own[place] = as_it_is(batch, settings, one, evidence[one.variant])
             traces = choose(batch, settings, one, evidence[one.variant], own[place])
-            features.append(net.fuse(batch.encoded, traces, evidence[one.variant])[0].numpy())
+            features.append(fused(batch.model, batch.encoded, traces, evidence[one.variant])[0].numpy())
         chosen = own[settings.variant, settings.sparse_ratio]
         vital, columns = signs(chosen, evidence[settings.variant], settings)
     return _columns(features[0], resting), np.stack([_columns(f, moving) for f in features]), vital, columns

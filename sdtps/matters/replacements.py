@@ -24,15 +24,13 @@ from torch import Tensor
 
 from sdtps.algorithm.trace import Evidence, Trace
 from sdtps.images.masks import people_share
+from sdtps.matters.defaults import RATIOS, SEEDS
 from sdtps.metrics.removal import centre_order
 from sdtps.models.reid import Encoded, LoadedModel
 from sdtps.pipeline import OpenSet, evidence_of_batch, runnable
 from sdtps.support.errors import SettingsError
 from sdtps.types import MODALITIES, Grid, Settings
 from sdtps.variants import get_variant
-
-RATIOS = (0.25, 0.5, 0.75)
-SEEDS = 10
 
 
 class Kind(StrEnum):

@@ -154,6 +154,7 @@ class HieraBackbone(Backbone):
         adapter_heads: of an attention inside the adapters; 0 for none.
         places: length of a learned code of its place that is added to each token, the same for all modalities; 0 for
             none. A pool's mean of it says where that modality looked, which a patch of another can be compared with.
+        mirror: average the tokens of a picture with those of its mirror image: steadier, at twice the cost.
     """
 
     def __init__(  # noqa: PLR0913 - each is an option of a file
@@ -169,6 +170,7 @@ class HieraBackbone(Backbone):
         surround: bool = False,
         adapter_heads: int = 0,
         places: float = 0.0,
+        mirror: bool = False,
     ) -> None:
         super().__init__()
         if pool is Pool.CLASS:
@@ -194,6 +196,7 @@ class HieraBackbone(Backbone):
             else None
         )
         self.surround = surround
+        self.mirror = mirror
         self.places = nn.Parameter(places * smooth_places(self.grid, self.dim)) if places else None
         learned = pool is Pool.ATTENTION
         self.pools = nn.ModuleDict({m: AttentionPool(self.dim, pool_heads) for m in MODALITIES}) if learned else None
@@ -222,9 +225,14 @@ class HieraBackbone(Backbone):
 
     def adapt(self, features: Tensor, at: Tensor | None = None) -> Tokens:
         """Adapters and pools: (M, B, N, D) features to tokens; `at` (N,) says which patches, if not all."""
-        patches = features
-        if self.adapters is not None:
-            patches = torch.stack([self.adapters[m](features[i]) for i, m in enumerate(MODALITIES)])
+        return self._pooled(self._adapted(features), at)
+
+    def _adapted(self, features: Tensor) -> Tensor:
+        if self.adapters is None:
+            return features
+        return torch.stack([self.adapters[m](features[i]) for i, m in enumerate(MODALITIES)])
+
+    def _pooled(self, patches: Tensor, at: Tensor | None = None) -> Tokens:
         if self.places is not None:
             patches = patches + (self.places if at is None else self.places[at])
         if self.pools is None:
@@ -233,8 +241,16 @@ class HieraBackbone(Backbone):
 
     def forward(self, images: Tensor, camera: Tensor | None = None) -> Tokens:  # noqa: ARG002 - it has no cameras
         """See `Backbone.forward`."""
+        patches = self._seen(images)
+        if self.mirror:
+            turned = self._seen(images.flip(-1)).unflatten(2, tuple(self.grid)).flip(3).flatten(2, 3)
+            patches = (patches + turned) / 2
+        return self._pooled(patches)
+
+    def _seen(self, images: Tensor) -> Tensor:
+        """(M, B, 3, H, W) images to (M, B, N, C) tokens that do not know their place yet."""
         features = self.finish(self.stem(images.flatten(0, 1)))
-        return self.adapt(features.unflatten(0, images.shape[:2]))
+        return self._adapted(features.unflatten(0, images.shape[:2]))
 
 
 def _overlapping_size(size: tuple[int, int], stride: int, patch: int) -> tuple[int, int]:

@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from sdtps.algorithm.trace import Evidence, Trace
-from sdtps.pipeline import OpenSet, runnable
+from sdtps.pipeline import OpenSet, choose, runnable
 from sdtps.support.threads import one_thread
 from sdtps.types import MODALITIES, Settings
 from sdtps.variants import Variant
@@ -91,14 +91,14 @@ class Explained:
         return pairs.sum(1)[:-1], pairs.sum(0)[:-1]
 
     def strongest(self, count: int) -> list[tuple[str, int, int, float]]:
-        """The pairs of patches that carry most: modality, patch of the first, patch of the second, contribution."""
+        """Of each modality, the pairs of patches that carry most: modality, patch of either side, contribution."""
         found = []
         for m, pairs in self.pairs.items():
             inner = pairs[:-1, :-1]
             for flat in np.argsort(-inner, axis=None, kind="stable")[:count]:
                 i, k = divmod(int(flat), inner.shape[1])
                 found.append((m, i, k, float(inner[i, k])))
-        return sorted(found, key=lambda pair: -pair[3])[:count]
+        return found
 
 
 def take_apart(opened: OpenSet, settings: Settings) -> Apart:
@@ -107,8 +107,8 @@ def take_apart(opened: OpenSet, settings: Settings) -> Apart:
     variant = runnable(opened.model, settings.variant)
     encoded, evidence = opened.encode().encoded, opened.evidence(settings.variant)
     with one_thread(), torch.inference_mode():
-        traces = net.selector(variant).choose(evidence, settings)
-        feature = net.fuse(encoded, traces, evidence)[0][0].double().numpy()
+        traces, fused, _ = choose(opened.model, encoded, evidence, settings)
+        feature = fused[0].double().numpy()
         linear = SELECTED in net.parts and not net.reduces_after and variant.selector != "sim"
         shares = {str(m): _shares(traces[m], evidence[m], variant) for m in MODALITIES} if linear else {}
     parts, places = net.part_slices, {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +18,7 @@ from sdtps.images.read import Triplet
 from sdtps.models.reid import Encoded, LoadedModel
 from sdtps.pipeline import OpenSet, concatenate, decide_batch, encode_batch, forward, runnable
 from sdtps.retrieval.engine import LOCAL, Engine
-from sdtps.retrieval.ranking import apart_labels
+from sdtps.retrieval.ranking import Gallery, apart_labels
 from sdtps.support.errors import InputError, full_sentence
 from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Settings
@@ -61,6 +62,11 @@ class FolderFeatures:
     broken: tuple[Broken, ...]
     table: NDArray[np.float32]
     columns: tuple[str, ...]
+
+    @cached_property
+    def gallery(self) -> Gallery:
+        """To search among them."""
+        return Gallery(self.features, self.records)
 
     @property
     def pid(self) -> NDArray[np.int64]:
@@ -116,7 +122,7 @@ class Rows:
     def finish(self) -> FolderFeatures:
         """As arrays."""
         if not self.features:
-            raise ValueError("None of the triplets could be read.")
+            raise ValueError("None of the image sets could be read.")
         return FolderFeatures(
             np.concatenate(self.features),
             tuple(self.records),

@@ -1,6 +1,7 @@
 import pytest
 
 from sdtps.cli.main import main
+from sdtps.datasets.examples import find_examples
 from sdtps.training.synth import write_rgbnt201
 from tests.conftest import tiny_vit_config
 
@@ -21,7 +22,7 @@ def test_table_of_the_examples(weights, capsys):
     assert [row.split("|")[2].strip() for row in rows] == ["RGB", "NIR", "TIR"]
     assert all(row.count("|") == 10 for row in rows)
     assert "| insertion, person |" in out
-    assert "of 30 (" in out
+    assert f"of {3 * len(find_examples())} (" in out
 
 
 def test_table_of_a_folder(weights, tmp_path, capsys):

@@ -99,6 +99,22 @@ def test_a_place_is_added_to_every_modality_s_token():
     torch.testing.assert_close((here - nowhere)[0], (here - nowhere)[2], rtol=1e-4, atol=1e-4)
 
 
+def test_mirrored_pictures_have_mirrored_tokens_when_both_are_averaged():
+    torch.manual_seed(0)
+    backbone = create_backbone(
+        "hiera", "sam2_hiera_tiny", (64, 32), adapter_dim=16, mirror=True, surround=True, timm_options=TINY_HIERA
+    ).eval()
+    images = torch.randn(3, 1, 3, 64, 32)
+    with torch.no_grad():
+        tokens, turned = backbone(images), backbone(images.flip(-1))
+        backbone.mirror = False
+        plain = backbone(images)
+    by_place = turned.patches.unflatten(2, (4, 2)).flip(3).flatten(2, 3)
+    torch.testing.assert_close(tokens.patches, by_place, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(tokens.global_vectors, turned.global_vectors, rtol=1e-4, atol=1e-5)
+    assert not torch.allclose(tokens.patches, plain.patches, atol=1e-3)
+
+
 def test_with_heads_an_adapter_s_patch_asks_the_others():
     torch.manual_seed(0)
     alone, asking = Adapter(8, 16), Adapter(8, 16, heads=2)

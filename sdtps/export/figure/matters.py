@@ -23,7 +23,7 @@ def matters_figure(report: Matters, options: FigureOptions | None = None) -> She
         options: width and language.
     """
     options = options or FigureOptions()
-    words = texts()[options.words_language]
+    words = texts()[options.drawn_language]
     metric = report.metrics[0]
     rows = [row for row in report.rows if metric in row.gain]
     gains = [shown(metric, row.gain[metric]) for row in rows]
@@ -45,7 +45,7 @@ def matters_figure(report: Matters, options: FigureOptions | None = None) -> She
             share = words["matters.figure.kept"].format(ratio=f"{ratio:g}")
             sheet.text(EDGE, y + LINE * 0.65, share, NUMBER_SIZE, align="left", color=GREY)
             y += LINE
-        _line(sheet, row, gain, metric, options.words_language, (left, right), reach, y + LINE / 2)
+        _line(sheet, row, gain, metric, options.drawn_language, (left, right), reach, y + LINE / 2)
         y += LINE
     zero = left + (right - left) / 2
     sheet.line((zero, zero), (top, y), GREY, 0.5)

@@ -136,6 +136,9 @@ class Sheet:
         pixels = area * dpi**2 / 1e6
         raise SettingsError("figure.pixels", text, pixels=pixels, limit=MAX_PIXELS / 1e6, dpi=most)
 
+    def _repr_png_(self) -> bytes:
+        return self.render("png")
+
     def save(self, path: str | Path, dpi: int = DPI) -> None:
         """Write a file; its ending says the format."""
         write_whole(path, self.render(Path(path).suffix.lstrip(".").lower(), dpi))

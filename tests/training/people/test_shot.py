@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 
+from sdtps.resources import PROJECT
 from sdtps.training.people import RENDERED_TAGS, sample
 from sdtps.training.synth import SynthSample, generate
+from sdtps.training.synth.writer import file_stem, mask_image
 
 pytestmark = pytest.mark.usefixtures("renderer")
 
@@ -74,3 +77,15 @@ def test_workers_give_the_same_bytes() -> None:
     alone = [as_bytes(sample(pid, view, seed=7)) for pid in (5, 6) for view in range(2)]
     pool = [as_bytes(item) for item in generate(2, 2, seed=7, workers=2, start_pid=5, style="rendered")]
     assert pool == alone
+
+
+def test_the_shipped_gallery_is_made_again() -> None:
+    """The same pictures as in assets; on another machine single pixels may differ by a rounding."""
+    item = sample(2, 1, seed=60)
+    shipped = PROJECT / "assets" / "gallery" / "RGBNT201" / "test"
+    stem = file_stem(item, 1)
+    mask = np.asarray(Image.open(shipped / "masks" / f"{stem}.png"))
+    assert (mask == mask_image(item)).mean() > 0.999
+    for folder, pixels in (("RGB", item.rgb), ("NI", item.nir), ("TI", item.tir)):
+        stored = np.asarray(Image.open(shipped / folder / f"{stem}.jpg").convert("RGB")).astype(int)
+        assert abs(stored - pixels).mean() < 3, folder  # what JPEG takes

@@ -113,7 +113,7 @@ def test_identity_camera_search_and_random(app: App, open_page: OpenPage) -> Non
     control(page, "random").click()
     assert "_cam2" in chosen_name(page)
     control(page, "search").fill("nobody")
-    wait_for_position(page, "no triplet")
+    wait_for_position(page, "no image set")
     assert control(page, "next").is_disabled()
 
 
@@ -209,7 +209,7 @@ def test_a_row_drawn_anew_under_the_pointer_is_still_chosen(open_page: OpenPage)
 def test_chinese(open_page: OpenPage) -> None:
     page = open_page(locale="zh-CN")
     open_folder(page)
-    wait_for_position(page, "共 15 个")
+    wait_for_position(page, "共 15 组")
     control(page, "broken").click()
     expect(page.locator(".lens-broken li")).to_contain_text("缺少 NIR 图像。")
 
@@ -237,7 +237,7 @@ def test_rank_list(app: App, open_page: OpenPage) -> None:
         distance = float(column.locator(".lens-rank-distance").get_attribute("data-distance") or "nan")
         assert distance >= last
         last = distance
-    expect(page.locator(".lens-rank-summary")).to_contain_text("14 triplets searched. 1 left out")
+    expect(page.locator(".lens-rank-summary")).to_contain_text("14 image sets searched. 1 left out")
 
     first = columns.first.locator(".lens-rank-pictures")
     plain = first.locator("canvas").first.evaluate("c => c.toDataURL()")
@@ -256,7 +256,7 @@ def test_rank_list(app: App, open_page: OpenPage) -> None:
     # Other settings than the features': said, and the sliders can be moved there.
     slider(page, "sparse_ratio").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".lens-rank-state")).to_contain_text("the sliders differ")
+    expect(page.locator(".lens-rank-state")).to_contain_text("the current settings differ")
     page.locator("[data-rank=use]").click()
     wait_for_settings(page, sparse_ratio=0.5)
     expect(page.locator("[data-rank=use]")).to_be_hidden()

@@ -7,6 +7,8 @@ from pathlib import Path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sdtps.web.server.access_log import RequestLog
+from sdtps.web.server.compression import Compression
+from sdtps.web.server.document import Document
 from sdtps.web.server.gate.aliases import Aliases
 from sdtps.web.server.gate.cookies import Cookies
 from sdtps.web.server.gate.failures import Failures
@@ -45,7 +47,9 @@ def gate(app: ASGIApp, options: GateOptions) -> ASGIApp:
         lambda inner: RootPath(inner, options.root_path),
         Identity,
         RequestLog,
+        Compression,
         lambda inner: SecurityHeaders(inner, tuple(options.embed_in)),
+        Document,
         Failures,
         lambda inner: Cookies(inner, embedded=bool(options.embed_in)),
         lambda inner: Origins(inner, options.host, options.names),

@@ -72,6 +72,13 @@ class FigureRequest(BundleRequest, FileFormat):
     """The figure of an open set."""
 
 
+class SupplementRequest(OpenRequest):
+    """An open set, and what its author says above it."""
+
+    title: Annotated[str, Field(max_length=200)] = ""
+    introduction: Annotated[str, Field(max_length=6000)] = ""
+
+
 class CompareFigureRequest(FigureRequest):
     """The open set as B, and what it is compared with."""
 
@@ -158,14 +165,14 @@ def _bundle(backend: "PageBackend", request: BundleRequest) -> Payload:
     return backend.jobs.start(work, Lane.QUICK, QUICK_SECONDS)
 
 
-def _supplement(backend: "PageBackend", request: OpenRequest) -> Payload:
+def _supplement(backend: "PageBackend", request: SupplementRequest) -> Payload:
     from sdtps.export.supplement import write_supplement
 
     opened, settings = backend.opened_whole(request)
 
     def work(progress: Progress, _cancelled: Callable[[], bool]) -> Payload:
         analysis = opened.analyse(settings)
-        page = write_supplement(opened, analysis, progress)
+        page = write_supplement(opened, analysis, progress, title=request.title, introduction=request.introduction)
         return {"file": file_answer("sdtps-supplement", "html", page.encode())}
 
     return backend.jobs.start(work)
@@ -176,5 +183,5 @@ TASKS = {
     "export.compare": Task(CompareFigureRequest, _compare),
     "export.ranks": Task(RankFigureRequest, _ranks),
     "export.bundle": Task(BundleRequest, _bundle),
-    "export.supplement": Task(OpenRequest, _supplement),
+    "export.supplement": Task(SupplementRequest, _supplement),
 }
