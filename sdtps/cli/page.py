@@ -87,7 +87,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         "--anonymous",
         action="store_true",
         default=env("SDTPS_ANONYMOUS", "").lower() in on,
-        help="show neither names nor hashes of the weights, for double-blind review",
+        help="show no names of weights, folders and files, and no hashes, for double-blind review",
     )
     parser.add_argument("--mcp", action="store_true", default=env("SDTPS_MCP", "").lower() in on, help=MCP_HELP)
     add_options(parser)
@@ -126,11 +126,11 @@ def open_backend(options: argparse.Namespace, arguments: Sequence[str] | None) -
         else:
             uploads = options.allow_upload_weights
             models = registries.open_registry(options.sources, options.device, uploads=uploads)
-        runs = RunRegistry(options.run)
+        runs = RunRegistry(options.run, anonymous=options.anonymous)
         runs.check()
     except (LensError, OSError) as error:
         sys.exit(str(error))
-    data = DataRegistry(browsed, galleries, FeatureStore(options.cache))
+    data = DataRegistry(browsed, galleries, FeatureStore(options.cache), anonymous=options.anonymous)
     return PageBackend(models, find_examples(options.examples), data, runs=runs)
 
 
@@ -138,6 +138,9 @@ def warm_up(backend: "PageBackend") -> None:
     """Analyse the first example once and list the data folders, so that the first visitor does not wait for it."""
     import threading
 
+    from sdtps.images.confined import decoders
+
+    decoders().warm()
     threading.Thread(target=backend.data.warm, daemon=True).start()
     for name in list(backend.examples)[:1]:
         picture = {"example": name}

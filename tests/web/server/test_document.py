@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from sdtps.web.server.compression import Compression
 from sdtps.web.server.document import DESCRIPTION, described
-from sdtps.web.server.limits import SERVER_FUNCTIONS
+from sdtps.web.server.gate.routes import SERVER_FUNCTIONS
 from tests.web.conftest import App
 
 TAG = {"etag": '"x"'}
