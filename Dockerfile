@@ -1,9 +1,9 @@
-# CPU:  docker build -t sdtps-lens .
-# CUDA: docker build -t sdtps-lens:cuda --target cuda .        (docker run --gpus all ...)
+# CPU:  docker build -t sdtps-lens --build-arg TORCH_INDEX=ADDRESS .    the index of CPU wheels that pytorch.org names
+# CUDA: docker build -t sdtps-lens:cuda --target cuda .                 (docker run --gpus all ...)
 # Run:  docker run --read-only --tmpfs /tmp:size=2g --cap-drop ALL -p 127.0.0.1:7860:7860 sdtps-lens
-ARG PYTHON=3.11.14-slim-bookworm
+ARG BASE=python:3.11.14-slim-bookworm
 
-FROM python:${PYTHON} AS base
+FROM ${BASE} AS base
 RUN useradd --no-log-init --create-home --uid 1000 lens
 WORKDIR /home/lens/app
 # All that is ever written goes below /tmp.
@@ -20,23 +20,26 @@ EXPOSE 7860
 HEALTHCHECK --interval=30s --timeout=5s --start-period=90s --retries=3 \
     CMD ["python", "-c", "import os, urllib.request as u; u.urlopen('http://127.0.0.1:' + os.environ['SDTPS_PORT'] + '/health', timeout=4)"]
 CMD ["python", "app.py"]
-COPY requirements.txt ./
+COPY requirements.txt requirements.lock requirements-cpu.lock ./
 
 FROM base AS project
 COPY app.py pyproject.toml README.md LICENSE ./
 COPY sdtps sdtps
-COPY assets/examples assets/examples
+COPY assets assets
 COPY checkpoints checkpoints
 
 FROM base AS cuda
-RUN pip install --no-cache-dir -r requirements.txt
+RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
 COPY --from=project /home/lens/app ./
 ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
 USER 1000:1000
 
 FROM base AS cpu
-# An index with wheels of torch for CPUs saves several gigabytes: --build-arg TORCH_INDEX=https://...
+# The lock without CUDA, then torch for CPUs in the same version; such wheels are not on the usual index.
 ARG TORCH_INDEX=
-RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "${TORCH_INDEX}"} -r requirements.txt
+RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements-cpu.lock
+RUN pip install --no-cache-dir --no-deps ${TORCH_INDEX:+--index-url "${TORCH_INDEX}"} \
+    $(sed -n 's/^\(torch\(vision\)\?==[0-9.]*\)$/\1+cpu/p' requirements.txt) \
+    || { echo "No CPU wheels of torch were found: give --build-arg TORCH_INDEX=ADDRESS, or build --target cuda."; exit 1; }
 COPY --from=project /home/lens/app ./
 USER 1000:1000

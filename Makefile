@@ -11,7 +11,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-js lint bench fuzz soak load sbom audit container screenshots browser clean
+.PHONY: help run test test-js lint coverage bench fuzz soak load docs lock sbom audit container release screenshots browser browsers firefox drawing proxy clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -19,9 +19,13 @@ help: ## Show this list
 run: $(RUN_STAMP) ## Install what is needed and start the page on http://127.0.0.1:7860
 	$(BIN)/python app.py $(ARGS)
 
-test: $(DEV_STAMP) $(NODE_STAMP) browser ## Install what is needed; lint, types, unit, API and browser tests
+test: $(DEV_STAMP) $(NODE_STAMP) browser firefox drawing proxy ## Install what is needed; lint, types, unit, API and browser tests
 	$(MAKE) --no-print-directory lint test-js
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+coverage: $(DEV_STAMP) $(NODE_STAMP) browser drawing proxy ## The tests once more, and how much of each package they run
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov --cov-report= $(ARGS)
+	$(BIN)/python scripts/coverage_by_package.py
 
 test-js: $(NODE_STAMP) ## Unit tests of the scripts, without a browser
 	npm test --silent
@@ -44,8 +48,18 @@ soak: $(DEV_STAMP) ## Long use of one server: does anything grow?
 load: $(DEV_STAMP) ## Twenty sessions at once against one user
 	$(BIN)/python -m benchmarks --only load $(ARGS)
 
-container: ## The steps of the Dockerfile without an engine, in a clean folder as another user
-	python3 scripts/container_steps.py $(ARGS)
+lock: $(DEV_STAMP) ## Write the lock files again: every package and hash; ARGS="--upgrade-package gradio"
+	sh scripts/lock.sh $(BIN)/python $(ARGS)
+
+container: ## Build and try the image with buildah on a Debian base; without the tools, its steps in a clean folder
+	python3 scripts/container.py $(ARGS)
+
+release: $(DEV_STAMP) ## Build and check the wheel and the sources of this version, and tag it; ARGS=--dry-run
+	$(BIN)/python scripts/release.py $(ARGS)
+
+docs: $(DEV_STAMP) ## The documents as a site in site/, with search and API reference, without network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html; searching needs a server: $(BIN)/python -m http.server -d site 8000"
 
 sbom: $(DEV_STAMP) ## Write sbom.json (CycloneDX): every package with version and licence
 	$(BIN)/python scripts/sbom.py --out sbom.json $(ARGS)
@@ -60,17 +74,33 @@ screenshots: $(DEV_STAMP) browser ## Take the README's pictures
 browser: ## Chromium and fonts for the browser tests
 	@sh scripts/setup.sh browser
 
+firefox: # for the short flows; its tests are skipped without it
+	@sh scripts/setup.sh firefox
+
+browsers: $(DEV_STAMP) browser ## The short flows in Chromium, Firefox and WebKitGTK
+	@sh scripts/setup.sh browsers
+	OMP_NUM_THREADS=1 SDTPS_BROWSERS=chromium,firefox,webkit $(BIN)/python -m pytest tests/web/browsers $(ARGS)
+
+drawing: # OpenGL without a window, for the tests that render people
+	@sh scripts/setup.sh drawing
+
+proxy: # nginx, for the test of two replicas
+	@sh scripts/setup.sh proxy
+
 clean: ## Remove the virtual environment and caches
 	rm -rf $(VENV) $(BENCH_VENV) node_modules .pytest_cache .mypy_cache .ruff_cache
 
-$(RUN_STAMP): requirements.txt
+# Everything is in the lock, so nothing is resolved: what is installed is what was tested, by hash.
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r
+
+$(RUN_STAMP): requirements.lock
 	@sh scripts/setup.sh venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python $(INSTALL) requirements.lock
 	@touch $@
 
-$(DEV_STAMP): requirements.txt requirements-dev.txt
+$(DEV_STAMP): requirements-dev.lock
 	@sh scripts/setup.sh venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python $(INSTALL) requirements-dev.lock
 	@touch $@ $(RUN_STAMP)
 
 # Tools that check the scripts; the page is joined by Python and needs none of them.

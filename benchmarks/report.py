@@ -1,4 +1,4 @@
-"""Findings → one Markdown page, one JSON file, and the block in the README."""
+"""Findings → one Markdown page, one JSON file, and the block in docs/speed.md."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.measure import Bar, Detail, Findings, Row
 
-BEGIN = "<!-- bench:begin (written by: make bench ARGS=--readme) -->"
+BEGIN = "<!-- bench:begin (written by: make bench ARGS=--docs) -->"
 END = "<!-- bench:end -->"
 HEADER = "| what | ratio | quartiles of the pairs | bar | | ours | reference |\n|---|---|---|---|---|---|---|"
 
@@ -49,7 +49,7 @@ def facts_line(facts: Mapping[str, Any]) -> str:
 
 
 def summary(found: Mapping[str, Findings], facts: Mapping[str, Any]) -> str:
-    """The table of ratios, with its date: what the README shows."""
+    """The table of ratios, with its date: what the documents show."""
     rows = [row_line(row) for findings in found.values() for row in findings.rows]
     return "\n".join([f"Measured {facts_line(facts)}:", "", HEADER, *rows])
 
@@ -120,13 +120,13 @@ def with_block(text: str, block: str) -> str:
     return f"{before}{BEGIN}\n{block}\n{END}{after}"
 
 
-def write(found: Mapping[str, Findings], facts: Mapping[str, Any], folder: Path, readme: Path | None = None) -> None:
-    """`results.md`, `results.json` and the pictures in a folder, and the block in a README."""
+def write(found: Mapping[str, Findings], facts: Mapping[str, Any], folder: Path, document: Path | None = None) -> None:
+    """`results.md`, `results.json` and the pictures in a folder, and the block in a document."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "results.md").write_text(page(found, facts), encoding="utf-8")
     (folder / "results.json").write_text(as_json(found, facts), encoding="utf-8")
     for findings in found.values():
         for name, content in findings.pictures.items():
             (folder / name).write_bytes(content)
-    if readme is not None:
-        readme.write_text(with_block(readme.read_text("utf-8"), summary(found, facts)), encoding="utf-8")
+    if document is not None:
+        document.write_text(with_block(document.read_text("utf-8"), summary(found, facts)), encoding="utf-8")

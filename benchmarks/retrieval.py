@@ -5,16 +5,18 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.measure import Detail, Findings, Row, exponent, ratio, take_turns
+from benchmarks.measure import Bar, Detail, Findings, Row, exponent, ratio, take_turns
 from sdtps.datasets import Apart, Record
-from sdtps.retrieval.ranking import rank_list
+from sdtps.retrieval.ranking import Gallery
 
 DIM = 1536  # of the embedded model's feature
 LENGTH = 10
 PEOPLE = 500
+BAR = Bar(3)
 NOTE = (
-    "Ours is exact in double precision and also gives average precision, the place of the first right one, and what "
-    "the protocol leaves out; the bare search is one float32 product with normalised features and the ten largest. "
+    "Ours finds candidates in single precision, orders them in double, and also gives average precision, the place of "
+    "the first right one, and what the protocol leaves out; the bare search is one float32 product with normalised "
+    "features and the ten largest. "
     "Brute force is enough, so no search library is used."
 )
 
@@ -33,14 +35,16 @@ def search(size: int, rounds: int) -> Row:
     unit = torch.nn.functional.normalize(torch.from_numpy(features), dim=1)
     bare_query = unit[size // 2]
 
+    prepared = Gallery(features, records)  # as the bare search has its features normalised beforehand
+
     def ours() -> None:
-        rank_list(query, features, records, records[size // 2], Apart.CAMERA, LENGTH)
+        prepared.search(query, records[size // 2], Apart.CAMERA, LENGTH)
 
     def bare() -> None:
         torch.topk(unit @ bare_query, LENGTH)
 
     times = take_turns({"ours": ours, "bare": bare}, rounds, warm_up=1)
-    return ratio(f"rank list of {size:,} / bare search in torch", times["ours"], times["bare"])
+    return ratio(f"rank list of {size:,} / bare search in torch", times["ours"], times["bare"], BAR)
 
 
 def run(quick: bool) -> Findings:

@@ -12,4 +12,5 @@ trap 'rm -rf "$folder"' EXIT
 }
 # What is installed is asked about as it is: nothing is resolved or downloaded again.
 "$python" -m pip freeze --exclude pip >"$folder/installed.txt"
-"$folder/venv/bin/pip-audit" --no-deps --disable-pip --requirement "$folder/installed.txt"
+# --strict: a package that could not be looked up is a failure, not a line in a table.
+"$folder/venv/bin/pip-audit" --strict --no-deps --disable-pip --requirement "$folder/installed.txt"

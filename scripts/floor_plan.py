@@ -1,4 +1,4 @@
-"""The packages of `sdtps` and who imports whom, read from the code; as a picture for CONTRIBUTING.md.
+"""The packages of `sdtps` and who imports whom, read from the code; as a picture for docs/architecture.md.
 
 python -m scripts.floor_plan            # writes assets/floor-plan.svg
 python -m scripts.floor_plan --check    # fails when the picture is not what the code says
@@ -31,7 +31,9 @@ LAYERS = (
     "panels",
     "retrieval",
     "metrics",
+    "matters",
     "runs",
+    "tokens",
     "web.static",
     "export",
     "training",
@@ -58,7 +60,9 @@ WORDS = {
     "panels": "the table of panels and sliders",
     "retrieval": "features, store, ranking",
     "metrics": "why, compare, faithfulness",
+    "matters": "does the selection matter?",
     "runs": "recorder, readers, diagnosis",
+    "tokens": "tokens of any model",
     "web.static": "scripts, styles, texts",
     "export": "figure, bundle, batch, supplement",
     "training": "trainer, losses, generated people",
@@ -71,7 +75,7 @@ COLUMNS = (
     ("algorithm", "models", "checkpoints"),
     ("images", "datasets"),
     ("pipeline", "panels"),
-    ("retrieval", "metrics", "runs", "web.static"),
+    ("retrieval", "metrics", "matters", "runs", "tokens", "web.static"),
     ("export", "training"),
     ("web.session", "web.server", "cli"),
 )

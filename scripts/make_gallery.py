@@ -5,10 +5,10 @@ usage: python -m scripts.make_gallery
 The same bytes again on the same machine; needs the extra `synth`.
 """
 
-from sdtps.resources import PROJECT
+from sdtps.resources import GALLERY
 from sdtps.training.synth import write_rgbnt201
 
-OUT = PROJECT / "assets" / "gallery"
+OUT = GALLERY
 PEOPLE, CAMERAS, WORLD = 12, 4, 60  # a world that training never saw
 
 

@@ -2,6 +2,10 @@
 # What pip cannot bring: a Python with venv, Chromium, fonts, Node. From apt when root, else one sentence on what to do.
 #   setup.sh venv DIR    create DIR unless it is there
 #   setup.sh browser     Chromium and Chinese fonts
+#   setup.sh firefox     Firefox, if that is easy: its tests are skipped without it
+#   setup.sh browsers    Firefox and WebKitGTK
+#   setup.sh drawing     OpenGL without a window, for rendered people
+#   setup.sh proxy       nginx, for the test of two replicas
 #   setup.sh node        Node 18 or newer with npm, for the checks of the scripts
 #   setup.sh beside DIR OTHER    create OTHER, an environment that sees what DIR has, unless it is there
 set -eu
@@ -44,6 +48,22 @@ browser)
     command -v chromium >/dev/null 2>&1 || install "chromium" "Chromium for the browser tests"
     fc-list 2>/dev/null | grep -qi cjk || install "fontconfig fonts-noto-cjk fonts-dejavu-core" "fonts for the browser tests"
     ;;
+firefox)
+    if command -v firefox-esr >/dev/null 2>&1 || command -v firefox >/dev/null 2>&1; then exit 0; fi
+    (install "firefox-esr" "Firefox for the browser tests") || echo "Going on without Firefox; its tests are skipped." >&2
+    ;;
+browsers)
+    command -v firefox-esr >/dev/null 2>&1 || command -v firefox >/dev/null 2>&1 || install "firefox-esr" "Firefox"
+    { command -v WebKitWebDriver && command -v Xvfb; } >/dev/null 2>&1 || install "webkit2gtk-driver xvfb" "WebKitGTK and a screen for it"
+    ;;
+drawing)
+    if ! ldconfig -p 2>/dev/null | grep -q 'libEGL\.so\.1' || ! ls /usr/lib/*/dri/swrast_dri.so >/dev/null 2>&1; then
+        install "libegl1 libgl1-mesa-dri" "OpenGL without a window"
+    fi
+    ;;
+proxy)
+    [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null 2>&1 || install "nginx-light" "nginx for the test of two replicas"
+    ;;
 node)
     has_node || install "nodejs npm" "Node 18 or newer with npm for the checks of the scripts"
     has_node || { echo "Missing: Node 18 or newer with npm. Install it and run make again." >&2; exit 1; }
@@ -54,7 +74,7 @@ beside)
     "$2/bin/python" -c "$packages" >"$("$3/bin/python" -c "$packages")/beside.pth"
     ;;
 *)
-    echo "usage: setup.sh venv DIR | browser | node | beside DIR OTHER" >&2
+    echo "usage: setup.sh venv DIR | browser | firefox | browsers | drawing | proxy | node | beside DIR OTHER" >&2
     exit 2
     ;;
 esac

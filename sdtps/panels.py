@@ -6,17 +6,20 @@ words in `web/static/texts` (`column.NAME`, `explain.NAME`), a slider one entry 
 Equations are written once, with `_{}` and `^{}` for lower and upper indices.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdtps.algorithm.scoring import ScoreWeights
 from sdtps.types import MODALITIES, FloatArray, Modality, ModalityTrace, Settings
 from sdtps.variants import VARIANTS, Group, MapSpec, Score, Variant, get_variant
+
+if TYPE_CHECKING:
+    from sdtps.algorithm.scoring import ScoreWeights
 
 Range = list[float]
 
@@ -243,10 +246,10 @@ SDTPS_PANELS = tuple(PANELS)
 SLIDERS: dict[str, Slider] = {
     slider.name: slider
     for slider in (
-        Slider("sparse_ratio", "ρ", 0.05, 1.0, "share of patches to keep"),
-        Slider("aggr_ratio", "α", 0.05, 1.0, "aggregated tokens per kept share"),
-        Slider("beta", "β", 0.0, 0.5, "weight of the attention maps, 0 to 0.5"),
-        Slider("tau", "τ", 0.05, 10.0, "temperature of the soft decision", log=True),
+        Slider("sparse_ratio", "ρ", 0.05, 1.0, "share of patches kept"),
+        Slider("aggr_ratio", "α", 0.05, 1.0, "kept patches are blended into N x this x sparse ratio tokens"),
+        Slider("beta", "β", 0.0, 0.5, "attention (similarity) against predictor, 0 to 0.5"),
+        Slider("tau", "τ", 0.05, 10.0, "temperature of the what-if maps; changes no choice", log=True),
     )
 }
 
@@ -255,6 +258,14 @@ def markup(notation: str) -> str:
     """The notation as HTML."""
     lower = re.sub(r"_\{([^}]*)\}", r"<sub>\1</sub>", notation.replace(",  ", ", &ensp;"))
     return re.sub(r"\^\{([^}]*)\}", r"<sup>\1</sup>", lower)
+
+
+def use_selector_file(path: str | os.PathLike[str]) -> None:
+    """Run a Python file with a selector of one's own, and make its panels."""
+    from sdtps.algorithm.selector_file import load_selector  # brings torch, too
+
+    for selector in load_selector(path):
+        add_maps_of(selector.variant)
 
 
 def add_maps_of(variant: Variant) -> None:
@@ -354,8 +365,10 @@ def _shared(
     return score_bounds(settings, there, each[0]["predictor"] is not None)
 
 
-def score_weights(settings: Settings) -> ScoreWeights:
+def score_weights(settings: Settings) -> "ScoreWeights":
     """The weight of each part in the score."""
+    from sdtps.algorithm.scoring import ScoreWeights  # brings torch, which the table itself does without
+
     if get_variant(settings.variant).score is Score.COSINES:
         return ScoreWeights(0.0, 1.0, 1.0)
     return ScoreWeights.fused(settings.beta)

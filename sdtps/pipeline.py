@@ -8,7 +8,7 @@ it without any setting (cosines, predictor, aggregation logits) by variant, too.
 blend) runs on the CPU, without a lock, on every slider move.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -161,18 +161,59 @@ def forward(model: LoadedModel, images: Tensor, camera: Tensor | None) -> Encode
     with torch.inference_mode(), model.autocast():
         encoded = model.net.encode(images.to(model.device), None if camera is None else camera.to(model.device))
     encoded = Encoded(*({m: t.float().cpu() for m, t in part.items()} for part in encoded))
+    check_finite(encoded)
+    return encoded
+
+
+def check_finite(encoded: Encoded) -> None:
+    """Refuse weights that compute no numbers."""
     if not all(bool(t.isfinite().all()) for part in encoded for t in part.values()):
         text = "These weights compute no finite numbers for this image set; they may be damaged."
         raise InputError("model.nan", text)
-    return encoded
 
 
 def decide_batch(model: LoadedModel, encoded: Encoded, settings: Settings) -> tuple[dict[str, Trace], Tensor]:
     """Traces by modality and the (B, D) test features of a batch, by the same steps as a single analysis."""
-    evidence = _evidence_of(model, Encoding(None, encoded), runnable(model, settings.variant))
+    evidence = evidence_of_batch(model, encoded, runnable(model, settings.variant))
+    return choose(model, encoded, evidence, settings)[:2]
+
+
+def choose(
+    model: LoadedModel, encoded: Encoded, evidence: dict[str, Evidence], settings: Settings
+) -> tuple[dict[str, Trace], Tensor, dict[str, Tensor]]:
+    """From evidence to traces, the test feature and what its fusion says; all given and returned on the CPU."""
+    selector = model.net.selector(get_variant(settings.variant))
     with torch.inference_mode():
-        traces = model.net.selector(get_variant(settings.variant)).choose(evidence, settings)
-        return traces, model.net.fuse(encoded, traces, evidence)[0]
+        if model.device.type == "cpu":
+            traces = selector.choose(evidence, settings)
+        else:  # some selectors have weights
+            there = {m: e.map(lambda t: t.to(model.device)) for m, e in evidence.items()}
+            traces = {m: trace.map(Tensor.cpu) for m, trace in selector.choose(there, settings).items()}
+    return traces, *fused(model, encoded, traces, evidence)
+
+
+def fused(
+    model: LoadedModel, encoded: Encoded, traces: Mapping[str, Trace], evidence: Mapping[str, Evidence]
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """The test feature and what its fusion says, computed where the weights are; given and returned on the CPU."""
+    with torch.inference_mode():
+        if model.device.type == "cpu":
+            return model.net.fuse(encoded, traces, evidence)
+
+        def there(tensor: Tensor) -> Tensor:
+            return tensor.to(model.device)
+
+        feature, numbers = model.net.fuse(
+            Encoded(*({m: there(t) for m, t in part.items()} for part in encoded)),
+            {m: trace.map(there) for m, trace in traces.items()},
+            {m: e.map(there) for m, e in evidence.items()},
+        )
+        return feature.cpu(), {name: values.cpu() for name, values in numbers.items()}
+
+
+def evidence_of_batch(model: LoadedModel, encoded: Encoded, variant: Variant) -> dict[str, Evidence]:
+    """What no slider changes, of a batch; on the CPU, not cached."""
+    return _evidence_of(model, Encoding(None, encoded), variant)
 
 
 def _camera(model: LoadedModel, camera: int | None, asked: bool) -> tuple[int | None, tuple[Message, ...]]:
@@ -228,9 +269,8 @@ def _decide(opened: OpenSet, encoding: Encoding, evidence: dict[str, Evidence], 
     """The cheap half: settings to numbers. No backbone, no lock."""
     model, variant = opened.model, get_variant(settings.variant)
     with one_thread(), torch.inference_mode():
-        traces = model.net.selector(variant).choose(evidence, settings)
+        traces, feature, numbers = choose(model, encoding.encoded, evidence, settings)
         what_if = _what_if(traces, settings) if "tau" in variant.reads else {}
-        feature, numbers = model.net.fuse(encoding.encoded, traces, evidence)
     missing = opened.missing
     return Analysis(
         traces={str(m): _as_numpy(traces[m], evidence[m], what_if.get(m), m in missing) for m in MODALITIES},
@@ -241,6 +281,8 @@ def _decide(opened: OpenSet, encoding: Encoding, evidence: dict[str, Evidence], 
         notes=(*opened.notes, *_decision_notes(model, traces, settings)),
         camera=opened.camera,
         fusion={name: _array(values) for name, values in numbers.items()},
+        pictures=opened.prepared.pixels,
+        opened=opened,
     )
 
 

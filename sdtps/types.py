@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdtps.support.errors import SettingsError
+from sdtps.support.shown import Shown, describe_analysis, describe_trace
 from sdtps.variants import DEFAULT_VARIANT, VARIANTS, Variant, get_variant
 
 FloatArray = NDArray[np.float32]
@@ -189,6 +190,9 @@ class ModalityTrace:
     maps: Mapping[str, FloatArray] = field(default_factory=dict)
     numbers: Mapping[str, FloatArray] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<ModalityTrace: {describe_trace(self)}>"
+
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
@@ -289,6 +293,7 @@ class WeightsReport:
         assumed: plain sentences on what the file does not say and was assumed.
         facts: what the shapes say: grid, input size, classes, cameras, rows and so on.
         settings: ratios and beta of the training, where a configuration says them.
+        about: what the weights say of themselves, by language and part (`sdtps.checkpoints.about`); mostly nothing.
     """
 
     name: str
@@ -305,6 +310,7 @@ class WeightsReport:
     assumed: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, float] = field(default_factory=dict)
+    about: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def short_hash(self) -> str:
@@ -332,12 +338,13 @@ class WeightsReport:
             "groups": [asdict(g) for g in self.groups],
             "facts": dict(self.facts),
             "settings": dict(self.settings),
+            "about": {language: dict(parts) for language, parts in self.about.items()},
             **sentences,
         }
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Analysis(Shown):
     """One triplet, one set of weights, one set of settings: every number, and where it comes from.
 
     Attributes:
@@ -349,6 +356,8 @@ class Analysis:
         notes: plain sentences on what was not done as asked (clamped, scaled, missing).
         camera: label of the camera embedding that was used; None where none was.
         fusion: what the fusion behind the selection says: expert weights, gates, attention; empty without one.
+        pictures: (H, W, 3) per modality as the model saw them, None for a missing one; None where they are not known.
+        opened: the image set in front of its model, from which sliders can move on; None where it is not at hand.
     """
 
     traces: Mapping[str, ModalityTrace]
@@ -359,6 +368,11 @@ class Analysis:
     notes: tuple[str, ...] = field(default=())
     camera: int | None = None
     fusion: Mapping[str, FloatArray] = field(default_factory=dict)
+    pictures: Mapping[str, NDArray[np.uint8] | None] | None = field(default=None, compare=False)
+    opened: object | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        return describe_analysis(self)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "traces", MappingProxyType(dict(self.traces)))

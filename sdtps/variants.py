@@ -96,7 +96,7 @@ class Variant:
     """One named way to select patches.
 
     Attributes:
-        name: the public name.
+        name: the public name, as in commands and links.
         label: version label in the public history.
         summary: one plain sentence on what differs and why.
         score: how the score is put together.
@@ -111,6 +111,7 @@ class Variant:
         knobs: numbers of its own that it reads besides.
         maps: what it shows, in this order; empty for the panels of SDTPS.
         soft: nothing is dropped; every patch is weighed by its mask.
+        title: a plain name for readers; empty where the public name is all there is.
     """
 
     name: str
@@ -128,6 +129,12 @@ class Variant:
     knobs: tuple[Knob, ...] = ()
     maps: tuple[MapSpec, ...] = ()
     soft: bool = False
+    title: str = ""
+
+    @property
+    def plain_name(self) -> str:
+        """What readers call it: "Default (final)", or the name alone where there is no other."""
+        return f"{self.title} ({self.name})" if self.title else self.name
 
     @property
     def needs_predictor(self) -> bool:
@@ -159,6 +166,7 @@ VARIANTS: dict[str, Variant] = {
             detach_tokens=True,
             global_token=True,
             reads=("sparse_ratio", "aggr_ratio", "tau"),
+            title="Public SEPS code",
         ),
         Variant(
             "paper",
@@ -167,6 +175,7 @@ VARIANTS: dict[str, Variant] = {
             self_from_mean=True,
             aggregation=Aggregation.DUAL,
             detach_attention=True,
+            title="As in the paper",
         ),
         Variant(
             "first",
@@ -174,35 +183,41 @@ VARIANTS: dict[str, Variant] = {
             "The first multi-modal module: the kept patches are handed on as they are, without aggregation.",
             aggregation=Aggregation.NONE,
             reads=("sparse_ratio", "beta", "tau"),
+            title="First module, no aggregation",
         ),
         Variant(
             "complete-gumbel",
             "V5/V7",
             "The complete module with Gumbel noise in training: the same picture, but gradients amplified by 1e10.",
             decision=Decision.MASK_1E10,
+            title="With Gumbel training",
         ),
         Variant(
             "final",
             "V8",
-            "The decision that stayed: deterministic top-K and no Gumbel; only dropped patches teach the predictor.",
+            "Plain top-K, no noise; only dropped patches teach the predictor.",
+            title="Default",
         ),
         Variant(
             "importance",
             "V9",
             "Kept scores enter the aggregation as log-importance: a smooth gradient reaches every kept patch.",
             decision=Decision.IMPORTANCE,
+            title="Scores weigh aggregation",
         ),
         Variant(
             "gumbel-soft",
             "plan A",
-            "Trained with soft weights over all patches instead of a choice; at test time plain top-K, as in final.",
+            "Trained with soft weights over all patches instead of a choice; at test time plain top-K, as by default.",
             decision=Decision.SOFT,
+            title="Soft training",
         ),
         Variant(
             "ste-tokens",
             "plan B",
-            "The decision weighs tokens, not logits: the picture of final, a gradient of natural size at every score.",
+            "The decision weighs tokens, not logits: the default's picture, a gradient of natural size at every score.",
             decision=Decision.TOKENS,
+            title="Straight-through tokens",
         ),
         Variant(
             "soft",
@@ -222,6 +237,7 @@ VARIANTS: dict[str, Variant] = {
                 MapSpec("weight", Group.DECISION, "m", "m = σ( (s − Q_{1−ρ}(s)) / τ_{m} )"),
             ),
             soft=True,
+            title="Soft mask",
         ),
         Variant(
             "sim",
@@ -256,6 +272,7 @@ VARIANTS: dict[str, Variant] = {
                     "attention", Group.OUTPUT, "A", "A = mean attention of g_{r}, g_{n}, g_{t} over 3N rows", 0.0, None
                 ),
             ),
+            title="Signal: union of marks",
         ),
     )
 }

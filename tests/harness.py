@@ -40,12 +40,17 @@ class Running:
     cache: Path
 
 
+def free_port() -> int:
+    """One that nothing listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 @contextmanager
 def running(*command: str) -> Iterator[Running]:
     """Run a server; `{port}` in the command becomes a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         cache = Path(folder) / "cache"
@@ -103,8 +108,10 @@ def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
         try:
             urllib.request.urlopen(f"{url}/config", timeout=2).close()
             return
-        except urllib.error.HTTPError:
-            return  # it answers, if only that one has to sign in
+        except urllib.error.HTTPError as answer:
+            if answer.code != 503:
+                return  # it answers, if only that one has to sign in
+            time.sleep(0.2)  # it says that it is starting
         except OSError:
             time.sleep(0.2)  # nothing to wait on yet but time
     raise RuntimeError(f"The server did not start within {START_SECONDS} seconds.")

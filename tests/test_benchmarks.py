@@ -54,13 +54,13 @@ def findings() -> dict[str, Findings]:
     return {"peers": Findings((row,), (detail,), ("Said.",), {"raw": [1.5]}, {"x.svg": b"<svg/>"})}
 
 
-def test_page_readme_and_json_say_the_same(tmp_path) -> None:
-    readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+def test_page_document_and_json_say_the_same(tmp_path) -> None:
+    document = tmp_path / "README.md"
+    document.write_text(f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
     facts = machine_facts()
-    report.write(findings(), facts, tmp_path / "out", readme)
+    report.write(findings(), facts, tmp_path / "out", document)
     line = "| ours / theirs | 2 | 2 to 2 | ≤ 1.15 | **not met** | 200 ms | 100 ms |"
-    page, shown = (tmp_path / "out/results.md").read_text(), readme.read_text()
+    page, shown = (tmp_path / "out/results.md").read_text(), document.read_text()
     assert line in page
     assert line in shown
     assert facts["date"] in shown
@@ -75,13 +75,13 @@ def test_page_readme_and_json_say_the_same(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("text", ["none", report.BEGIN, report.END + report.BEGIN, f"{report.BEGIN}{report.END}" * 2])
-def test_a_readme_without_its_markers_is_left_alone(text: str) -> None:
+def test_a_document_without_its_markers_is_left_alone(text: str) -> None:
     with pytest.raises(ValueError, match="markers"):
         report.with_block(text, "new")
 
 
-def test_the_readme_has_its_block() -> None:
-    assert "| what | ratio |" in report.with_block((ROOT / "README.md").read_text("utf-8"), report.HEADER)
+def test_the_page_on_speed_has_its_block() -> None:
+    assert "| what | ratio |" in report.with_block((ROOT / "docs" / "speed.md").read_text("utf-8"), report.HEADER)
 
 
 def test_command_runs_the_topics_that_were_asked_for(monkeypatch, capsys, tmp_path) -> None:
@@ -93,12 +93,13 @@ def test_command_runs_the_topics_that_were_asked_for(monkeypatch, capsys, tmp_pa
     assert asked == [("growth", True), ("options", True)]
     assert "ours / theirs" in capsys.readouterr().out
     assert (tmp_path / "results.md").is_file()
-    assert command.main(["--quick", "--readme"]) == 2
+    assert command.main(["--quick", "--docs"]) == 2
 
 
 def test_one_topic_is_measured_again_and_the_others_stay(tmp_path, monkeypatch, capsys) -> None:
-    readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{report.BEGIN}\n{report.END}\nafter\n", encoding="utf-8")
+    document = tmp_path / "docs" / "speed.md"
+    document.parent.mkdir()
+    document.write_text(f"before\n{report.BEGIN}\n{report.END}\nafter\n", encoding="utf-8")
     here = tmp_path / "benchmarks"
     facts = machine_facts() | {"quick": False}
     report.write(findings(), facts, here)
@@ -106,11 +107,11 @@ def test_one_topic_is_measured_again_and_the_others_stay(tmp_path, monkeypatch, 
     monkeypatch.setattr(command, "HERE", here)
     again = Findings((ratio("move / forward", [1.0], [4.0], Bar(0.5)),))
     monkeypatch.setattr("benchmarks.rescore.run", lambda quick: again)
-    assert command.main(["--only", "rescore", "--readme"]) == 0
-    assert "| move / forward | 0.25 |" in readme.read_text("utf-8")
+    assert command.main(["--only", "rescore", "--docs"]) == 0
+    assert "| move / forward | 0.25 |" in document.read_text("utf-8")
     assert set(report.read(here)[0]) == {*findings(), "rescore"}
     report.write(findings(), facts | {"cores": 1000}, here)
-    assert command.main(["--only", "rescore", "--readme"]) == 2
+    assert command.main(["--only", "rescore", "--docs"]) == 2
     assert "another cores" in capsys.readouterr().out
 
 

@@ -37,15 +37,37 @@ def test_both_targets_run_as_nobody_special_and_are_watched(stages, target) -> N
     assert all("ADD" not in name for name in names)
 
 
-def test_the_default_target_is_for_cpus_and_takes_an_index_of_small_wheels(stages) -> None:
+def test_the_default_target_is_for_cpus_and_carries_no_cuda(stages) -> None:
     assert list(stages)[-1] == "cpu"
-    steps = dict(stages["cpu"].steps)
-    assert steps["ARG"] == "TORCH_INDEX="
-    assert '${TORCH_INDEX:+--extra-index-url "${TORCH_INDEX}"}' in steps["RUN"]
+    lock, torch = (rest for name, rest in stages["cpu"].steps if name == "RUN")
+    assert "--require-hashes -r requirements-cpu.lock" in lock
+    assert '${TORCH_INDEX:+--index-url "${TORCH_INDEX}"}' in torch
+    names = locked("requirements-cpu.lock")
+    assert not {n for n in names if n.startswith(("nvidia", "cuda", "triton", "torch"))}
+    left_out = {n for n in locked("requirements.lock") if n.startswith(("nvidia", "cuda", "triton", "torch"))}
+    assert names | left_out == locked("requirements.lock")
+
+
+def locked(name: str) -> set[str]:
+    """The packages of a lock file."""
+    return set(re.findall(r"^([a-z0-9-]+)(?:\[.*\])?==", (ROOT / name).read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("lock", "source"), [("requirements.lock", "requirements.txt"), ("requirements-dev.lock", "requirements-dev.txt")]
+)
+def test_locks_hold_every_package_with_hashes_and_no_address(lock: str, source: str) -> None:
+    text = (ROOT / lock).read_text()
+    pins = dict(re.findall(r"^([a-z0-9-]+)(?:\[.*\])?==(\S+)", text, re.MULTILINE))
+    assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}", text)) > len(pins)
+    assert "://" not in text
+    for requirement in pinned(ROOT / source):
+        assert pins[normalised(requirement.name)] in requirement.specifier, "run: make lock"
+    assert set(closure(pinned(ROOT / source))) - {"pip"} <= set(pins)
 
 
 def test_versions_are_pinned() -> None:
-    assert re.search(r"^ARG PYTHON=3\.11\.\d+-slim-\w+$", DOCKERFILE, re.MULTILINE)
+    assert re.search(r"^ARG BASE=python:3\.11\.\d+-slim-\w+$", DOCKERFILE, re.MULTILINE)
     assert all("==" in str(requirement) for requirement in pinned(ROOT / "requirements.txt"))
 
 
@@ -95,5 +117,5 @@ def test_the_soak_tells_growth_from_warm_up() -> None:
 
 def test_make_has_a_target_for_each() -> None:
     makefile = Path(ROOT / "Makefile").read_text()
-    for name in ("soak", "load", "container", "sbom", "audit"):
+    for name in ("soak", "load", "container", "sbom", "audit", "lock", "coverage", "release"):
         assert re.search(rf"^{name}:.*## ", makefile, re.MULTILINE)

@@ -1,16 +1,21 @@
 """Small random files of every family through all that one can do with weights: commands, exports, measures."""
 
+import base64
+import gzip
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 import sdtps
 from sdtps.cli.main import main
+from sdtps.export import positions, supplement
 from sdtps.export.bundle import read_bundle, write_bundle
 from sdtps.export.figure import grid_figure
 from sdtps.export.payload import merge, model_card, moving, still, tables
-from sdtps.export.supplement import write_supplement
+from sdtps.export.positions import placed
 from sdtps.images.read import read_triplet
 from sdtps.metrics.compare import across_variants, compare
 from sdtps.metrics.faithfulness import measure_faithfulness
@@ -21,6 +26,10 @@ from sdtps.metrics.sweep import sweep
 from sdtps.panels import maps_of, panels_of
 from sdtps.pipeline import OpenSet
 from sdtps.resources import EXAMPLES
+from sdtps.runs.reader import read_maps, read_run
+from sdtps.runs.replay import open_epoch
+from sdtps.runs.series import curves
+from sdtps.types import MODALITIES
 from sdtps.variants import get_variant
 from tests.checkpoints.checkpoint_files import saved
 from tests.checkpoints.family_files import family_state
@@ -89,12 +98,24 @@ def test_a_bundle_holds_every_number(analysis, opened, tmp_path):
             assert (a is None and b is None) or np.array_equal(a, b)
 
 
-def test_figure_and_page_without_a_server(analysis, opened):
+def test_figure_and_page_without_a_server(analysis, opened, monkeypatch):
+    monkeypatch.setattr(positions, "PLANS", ((4, 2),))  # a few stops are enough to look at
+    monkeypatch.setattr(supplement, "PLANS", supplement.PLANS[-1:])
     sheet = grid_figure(analysis, opened.prepared.pixels)
     words = [text.get_text() for text in sheet.figure.texts]
-    assert any(text.startswith("Input") for text in words)
+    assert any(text.startswith("Picture") for text in words)
     assert ("Weight" in words) is analysis["rgb"].soft
-    assert len(write_supplement(opened, analysis)) > 10_000
+    page = supplement.write_supplement(opened, analysis)
+    if get_variant(analysis.settings.variant).selector == "sdtps":
+        assert '"positions":null' in page
+        return
+    data = json.loads(page.partition("type='application/json'>")[2].partition("</script>")[0].replace("<\\/", "</"))
+    axes = [(name, stops) for name, stops in data["positions"]["axes"]]
+    listed = json.loads(gzip.decompress(base64.b64decode(data["positions"]["content"])))
+    assert len(listed) == np.prod([len(stops) for _, stops in axes]) > 8
+    last = placed(analysis.settings, {name: stops[-1] for name, stops in axes})
+    assert listed[-1] == json.loads(json.dumps(moving(opened.analyse(last))))
+    assert all(stops == data["config"]["steps"][name] for name, stops in axes)
 
 
 def test_what_is_measured_on_one_set(analysis, opened):
@@ -117,6 +138,46 @@ def test_what_is_measured_on_one_set(analysis, opened):
     routes = triplet_gradients(opened, analysis.settings).flows
     other = get_variant(analysis.settings.variant).selector != "sdtps"
     assert all(flow.lacking for flow in routes) is (other or not opened.model.net.sdtps.rows)
+
+
+def test_a_training_of_it_is_recorded_and_played_or_refused_clearly(opened, tmp_path):
+    net, folder = opened.model.net, tmp_path / "run"
+    if net.sdtps.empty:
+        with pytest.raises(ValueError, match="has no selector"):
+            sdtps.Recorder(folder, net)
+        return
+    with sdtps.Recorder(folder, net, probe=[PICTURES]) as recorder:
+        loss = sum(t.pooled.square().sum() for t in net.sdtps(*_tokens(net)).values())
+        loss.backward()
+        recorder.step(loss=loss)
+        recorder.epoch(0)
+    net.zero_grad()
+    run, live = read_run(folder), sdtps.analyse(opened.model, *PICTURES, recorder.settings)
+    assert run.scalar("grad/patches")[0] > 0
+    for m, watched in read_maps(folder, 0, 0).items():
+        assert np.array_equal(watched.kept, live[m].mask)
+        weights = live[m].weights if live[m].soft else live[m].maps.get("attention")
+        if weights is not None:
+            assert watched.aggregation == pytest.approx(weights, abs=1e-3)
+    if live["rgb"].groups is not None:  # the choice of SIM needs its weights once more
+        with pytest.raises(ValueError, match="a recorded epoch has neither"):
+            open_epoch(run, 0)
+        return
+    played = open_epoch(run, 0).analyse(replace(recorder.settings, sparse_ratio=0.3))
+    live = sdtps.analyse(opened.model, *PICTURES, replace(recorder.settings, sparse_ratio=0.3))
+    assert played["nir"].score == pytest.approx(live["nir"].score, abs=1e-5)
+    assert np.array_equal(played["tir"].keep, live["tir"].keep)
+    assert "effective_aggregated" in {s.name for s in curves(run)}
+
+
+def _tokens(net):
+    """Random tokens that ask for a gradient: patches and global vectors by modality."""
+    drawn = torch.Generator().manual_seed(0)
+    n, dim = net.backbone.grid.patches, net.backbone.dim
+    return [
+        {m: torch.randn(2, *shape, generator=drawn, requires_grad=True) for m in MODALITIES}
+        for shape in ((n, dim), (dim,))
+    ]
 
 
 def test_each_slider_that_a_variant_reads_can_be_swept(opened, analysis):

@@ -5,10 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import sdtps
+from sdtps import panels
 from sdtps.algorithm.selector import SELECTORS
 from sdtps.algorithm.selector_file import load_selector
+from sdtps.export.batch import Task
+from sdtps.export.batch.cluster import Worker
+from sdtps.export.rendering import Over
+from sdtps.images.read import Fit
+from sdtps.retrieval.engine import _Worker
 from sdtps.variants import VARIANTS
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "selectors.md"
@@ -16,7 +23,7 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "selectors.md"
 
 def code_of(document: Path) -> str:
     """The one Python example of a document."""
-    (code,) = re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL)
+    (code,) = re.findall(r"```python[^\n]*\n(.*?)```", document.read_text(), re.DOTALL)
     return code
 
 
@@ -43,6 +50,32 @@ def test_the_documented_example_runs_beside_any_weights(example, tiny_model, pho
     np.testing.assert_allclose(trace.maps["length"], trace.token_norm / trace.token_norm.max(), rtol=1e-5)
     with pytest.raises(ValueError, match="already"):
         load_selector(example)
+
+
+def test_a_worker_of_a_cluster_runs_the_file_too(example, tiny_model, monkeypatch):
+    for name in ("PANELS", "HEAT_PANELS"):
+        monkeypatch.setattr(panels, name, dict(getattr(panels, name)))
+
+    class Weights:
+        def load(self, _device):
+            assert "longest" in SELECTORS  # before the weights, which may be this selector's
+            return tiny_model
+
+    task = Task(sdtps.Settings(), Fit.STRETCH, 1, Over.of("lines", None))
+    worker = Worker(Weights(), "cpu", torch.get_num_threads(), task, [str(example)])
+    assert worker.model.net.supports(VARIANTS["longest"]) is None
+
+
+def test_a_worker_of_a_long_measurement_does_so_as_well(example, tiny_model, monkeypatch):
+    for name in ("PANELS", "HEAT_PANELS"):
+        monkeypatch.setattr(panels, name, dict(getattr(panels, name)))
+
+    class Weights:
+        def load(self, _device):
+            return tiny_model
+
+    _Worker(Weights(), "cpu", torch.get_num_threads(), lambda *_: None, [str(example)])
+    assert "longest" in SELECTORS
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from sdtps.algorithm.selection import (
     gumbel_noise,
     kept_count,
     select_given,
+    select_ordered,
     select_top_k,
     soft_decision,
     straight_through,
@@ -270,6 +271,24 @@ class MultiModalSDTPS(Selector):
     def choose(self, evidence: Mapping[str, Evidence], settings: Settings) -> dict[str, Trace]:
         """Second half, for all modalities; see `Selector`."""
         return {m: self.decide(e, settings) for m, e in evidence.items()}
+
+    def choose_ordered(
+        self, evidence: Mapping[str, Evidence], settings: Settings, order: Mapping[str, Tensor], *, whole: bool = False
+    ) -> dict[str, Trace]:
+        """The top-K of another order; scores, aggregation and the number of tokens stay; see `Selector`."""
+        variant, found = get_variant(settings.variant), {}
+        for m, one in evidence.items():
+            n = one.patches.shape[1]
+            k = n if whole else kept_count(n, settings.sparse_ratio)
+            rows = aggregated_count(n, settings.aggr_ratio, settings.sparse_ratio)
+            asked = rows if variant.needs_aggregation else k
+            sides = []
+            for branch in one.branches:
+                score = score_of(one, branch, settings.beta, variant)
+                selection = select_ordered(one.patches, score, order[m], k)
+                sides.append((score, selection, aggregation_weights(branch, score, selection, asked, variant)))
+            found[m] = record(one, sides, asked, variant)
+        return found
 
     def feature_of(self, evidence: Mapping[str, Evidence], modality: str, keep: Tensor, settings: Settings) -> Tensor:
         """(R, C) what `keep_only` pools; see `Selector`."""

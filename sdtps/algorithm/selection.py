@@ -50,7 +50,18 @@ def select_top_k(patches: Tensor, score: Tensor, k: int) -> Selection:
         k: number of patches to keep, 1 to N.
     """
     # Stable: among equal scores the lowest index comes first, on every device and at every N.
-    order = score.detach().sort(dim=1, descending=True, stable=True).indices
+    return select_ordered(patches, score, score.detach().sort(dim=1, descending=True, stable=True).indices, k)
+
+
+def select_ordered(patches: Tensor, score: Tensor, order: Tensor, k: int) -> Selection:
+    """Keep the first K of any order and fold the rest, weighed by their own scores, into one extra token.
+
+    Args:
+        patches: (B, N, C) patch tokens.
+        score: (B, N) scores, which weigh the extra token.
+        order: (B, N) patches, the first to keep first.
+        k: number of patches to keep, 1 to N.
+    """
     keep, drop = order[:, :k], order[:, k:]
     mask = torch.zeros_like(score).scatter(1, keep, 1.0)
     # The only path by which the score learns in the deterministic variants: softmax over the discarded scores.

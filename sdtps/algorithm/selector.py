@@ -7,6 +7,7 @@ only some of its patches take part. Which settings and knobs it reads and which 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -85,6 +86,35 @@ class Selector(nn.Module, ABC):
         trace = self.choose(evidence, settings)[modality]
         left = trace.tokens.new_zeros(len(keep), trace.tokens.shape[1]).scatter(1, keep, 1.0)
         return left @ trace.tokens[0] / trace.tokens.shape[1]
+
+    def choose_ordered(
+        self, evidence: Mapping[str, Evidence], settings: Settings, order: Mapping[str, Tensor], *, whole: bool = False
+    ) -> dict[str, Trace]:
+        """The choice replaced, all else equal: what the selector gives its best patches goes to the first of an order.
+
+        Args:
+            evidence: of a batch.
+            settings: see `choose`.
+            order: (B, N) patches per modality, the first to keep first.
+            whole: every patch takes part in full.
+        """
+        found = {}
+        for m, trace in self.choose(evidence, settings).items():
+            patches = evidence[m].patches
+            if trace.tokens.shape != patches.shape or not torch.equal(
+                trace.tokens, patches * trace.decision[..., None]
+            ):
+                text = (
+                    "The selector {name} does more than weigh patches, so its choice cannot be replaced from outside."
+                )
+                raise SettingsError("selector.fixed", text, name=self.variant.name)
+            share = trace.decision.sort(dim=1, descending=True).values
+            weights = torch.ones_like(share) if whole else torch.zeros_like(share).scatter(1, order[m], share)
+            first = torch.arange(share.shape[1]) < trace.counts[:, None]  # as many as were kept, or marked as a guide
+            mask = torch.ones_like(trace.mask) if whole else torch.zeros_like(trace.mask).scatter(1, order[m], first)
+            tokens = patches * weights[..., None]
+            found[m] = replace(trace, decision=weights, mask=mask, tokens=tokens, pooled=tokens.mean(1))
+        return found
 
     def knob(self, settings: Settings, name: str) -> float:
         """A knob: as the settings say, else as the weights were trained, else its default."""

@@ -89,6 +89,16 @@ class Trace:
     maps: dict[str, Tensor] = field(default_factory=dict)  # (B, N) each, by the names that the selector gives
     numbers: dict[str, Tensor] = field(default_factory=dict)  # (B, ...) what it says about a whole modality
 
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Trace":
+        """The same record with every tensor changed in one way."""
+
+        def changed(value: Any) -> Any:
+            if isinstance(value, Tensor):
+                return change(value)
+            return {name: change(t) for name, t in value.items()} if isinstance(value, dict) else value
+
+        return Trace(**{f.name: changed(getattr(self, f.name)) for f in fields(self)})
+
     @property
     def keep(self) -> Tensor:
         """(B, K) kept patches in descending score; for a soft mask only a guide: its K heaviest."""

@@ -14,7 +14,7 @@ def hide(report: WeightsReport, number: int = 1) -> WeightsReport:
     kept = tuple(
         n for n in report.notes if isinstance(n, Message) and "name" not in n.values and "path" not in n.values
     )
-    return replace(report, name=f"anonymous weights {number}", sha256=f"{HIDDEN}{number}", notes=kept)
+    return replace(report, name=f"anonymous weights {number}", sha256=f"{HIDDEN}{number}", notes=kept, about={})
 
 
 def hide_model(model: LoadedModel, number: int = 1) -> LoadedModel:

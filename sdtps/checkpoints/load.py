@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from sdtps.algorithm.module import MultiModalSDTPS
+from sdtps.checkpoints.about import read_about
 from sdtps.checkpoints.families.demo_config import read_demo_config
 from sdtps.checkpoints.families.plan import Hints, Plan
 from sdtps.checkpoints.families.recognise import FORMAT, plan_for
@@ -55,6 +56,11 @@ class WeightsSource:
         """The same with some changes."""
         return replace(self, **changes)
 
+    def absolute(self) -> "WeightsSource":
+        """The same for a process in another folder."""
+        path = self.path if str(self.path).startswith(TIMM) else Path(self.path).resolve()
+        return replace(self, path=path, config=self.config and Path(self.config).resolve())
+
     def load(self, device: str = "auto") -> LoadedModel:
         """Load it."""
         return load_model(self.path, device, size=self.size, config=self.config, force=self.force)
@@ -68,7 +74,8 @@ class MismatchError(CheckpointError):
         more = len(mismatches) - NAMED
         super().__init__(
             "weights.mismatch",
-            "{name!r} fits only in part, so it was not loaded: {first}{more}. Insist with --force if you must.",
+            "{name!r} fits only in part, so it was not loaded: {first}{more}. "
+            'Press "Load it anyway" on the page, or use --force.',
             name=report.name,
             first="; ".join(mismatches[:NAMED]),
             more=Message("weights.more", " and {n} more", n=more) if more > 0 else "",
@@ -128,6 +135,7 @@ def load_checkpoint(
         CheckpointError: weights that cannot be used; `MismatchError` where they fit in part.
     """
     training = read_demo_config(config) if config is not None else None
+    path: Path | None = None
     if str(source).startswith(TIMM):
         name = str(source).removeprefix(TIMM)
         file = fetch_pretrained(name)
@@ -156,6 +164,7 @@ def load_checkpoint(
         ) from None
     if mismatches and not force:
         raise MismatchError(report, mismatches)
+    report = replace(report, about=read_about(path, digest, file.metadata))
     return net, report
 
 

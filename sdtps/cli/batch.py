@@ -1,18 +1,19 @@
-"""`batch`: a folder of triplets to a folder of results."""
+"""`batch`: a folder of image sets to a folder of results."""
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
 from sdtps.cli import options as shared
 from sdtps.datasets import open_dataset
-from sdtps.export.batch import Item, ResultFolder, Task, items_of, run_local, write_summary
-from sdtps.export.batch.cluster import run_ray
-from sdtps.export.batch.work import Result
 from sdtps.export.rendering import Over
 from sdtps.images.read import Fit
+
+if TYPE_CHECKING:
+    from sdtps.export.batch.work import Item, Result
 
 GPU_TOGETHER = 16
 INTERRUPTED = 130  # what a shell reports after Ctrl-C
@@ -22,7 +23,7 @@ EXAMPLES = """examples:
   python -m sdtps batch data --out results --engine ray --workers 8 --ray-address auto
 
 Stopped? Run the same command again: what is done is not done again.
-exit codes: 0 all done, 1 could not be done, 2 wrong usage, 3 done but some triplets were skipped, 130 stopped
+exit codes: 0 all done, 1 could not be done, 2 wrong usage, 3 done but some image sets were skipped, 130 stopped
 """
 
 
@@ -30,48 +31,55 @@ def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
     parser = commands.add_parser(
         "batch",
-        help="analyse a folder: arrays and overlays of each triplet, one summary",
+        help="analyse a folder: arrays and overlays of each image set, one summary",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("folder", help=shared.FOLDER)
     parser.add_argument("--out", required=True, help="the result folder; new, empty or of the same batch")
     parser.add_argument("--split", help="a split of the folder (default: its queries)")
-    parser.add_argument("--limit", type=int, help="only the first so many triplets")
+    parser.add_argument("--limit", type=int, help="only the first so many image sets")
     shared.add_fit(parser)
     shared.add_over(parser)
     parser.add_argument(
         "--together",
         type=int,
-        help="triplets per forward pass: 1 gives the bits of a single analysis and is as fast on a CPU; "
+        help="image sets per forward pass: 1 gives the bits of a single analysis and is as fast on a CPU; "
         f"a GPU takes {GPU_TOGETHER} by default",
     )
-    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on a Ray cluster")
-    parser.add_argument("--workers", type=int, default=2, help="processes of --engine ray (2)")
-    parser.add_argument("--ray-address", help="a running cluster, such as auto; a local one by default")
+    shared.add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     shared.add_model(parser)
     shared.add_settings(parser)
     parser.set_defaults(run=run)
 
 
-def find_items(folder: str, split: str | None, limit: int | None) -> list[Item]:
-    """The triplets of a data folder: of one split, by default that of its queries."""
+def find_items(folder: str, split: str | None, limit: int | None) -> "list[Item]":
+    """The image sets of a data folder: of one split, by default that of its queries."""
+    from sdtps.export.batch import items_of
+
     dataset = open_dataset(folder)
     return items_of(dataset.listing(split or dataset.query).records)[:limit]
 
 
 def run(options: argparse.Namespace) -> int:
     """Analyse what is not done yet, then sum up."""
+    from sdtps.export.batch import ResultFolder, Task, run_local, write_summary
+    from sdtps.export.batch.cluster import run_ray
+
     items = find_items(options.folder, options.split, options.limit)
-    model = shared.load(options)
+    shared.use_threads(options)
+    # On a cluster the workers have the device; here the weights are only asked what they are.
+    elsewhere = options.engine == "ray" and options.device != "auto"
+    model = shared.the_source(options.sources).load("cpu" if elsewhere else options.device)
+    device = options.device if elsewhere else str(model.device)
     settings = shared.settings_from(options, model.settings)
-    together = options.together or (GPU_TOGETHER if model.device.type == "cuda" else 1)
+    together = options.together or (GPU_TOGETHER if device.startswith("cuda") else 1)
     over = Over.of(options.over, options.opacity)
     task, folder = Task(settings, Fit(options.fit), together, over), ResultFolder(options.out)
     grid = model.net.backbone.grid
     folder.begin(task, model.weights, grid)
-    with tqdm(total=len(items), unit="triplet", disable=None, mininterval=0.5) as bar:
+    with tqdm(total=len(items), unit="set", disable=None, mininterval=0.5) as bar:
         bar.update(sum(folder.done(item) for item in items))
 
         def progress(done: int, _total: int) -> None:
@@ -81,12 +89,13 @@ def run(options: argparse.Namespace) -> int:
             if options.engine == "ray":
                 failures = run_ray(
                     shared.the_source(options.sources),
-                    str(model.device),
+                    device,
                     items,
                     task,
                     folder,
                     workers=options.workers,
                     address=options.ray_address,
+                    selectors=shared.selector_paths(options),
                     progress=progress,
                 )
             else:
@@ -101,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
     return 3 if failures else 0
 
 
-def _report(options: argparse.Namespace, items: list[Item], failures: list[Result], notes: list[str]) -> None:
+def _report(options: argparse.Namespace, items: "list[Item]", failures: "list[Result]", notes: list[str]) -> None:
     skipped = {f.item.name: f.error for f in failures}
     done = len(items) - len(skipped)
     if options.json:
@@ -111,4 +120,5 @@ def _report(options: argparse.Namespace, items: list[Item], failures: list[Resul
         print(f"skipped {name}: {error}", file=sys.stderr)
     for note in notes:
         print(f"note: {note}")
-    print(f"{done} triplets in {Path(options.out)}, {len(skipped)} skipped; look at {Path(options.out) / 'index.html'}")
+    folder = Path(options.out)
+    print(f"{done} image sets in {folder}, {len(skipped)} skipped; look at {folder / 'index.html'}")

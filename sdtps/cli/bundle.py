@@ -7,14 +7,21 @@ from sdtps.cli.figure import add_look, look_from
 from sdtps.export.bundle import write_bundle
 from sdtps.support.files import write_whole
 
+EXAMPLES = """
+    bundle rgb.png nir.png tir.png --out result.zip
+    bundle rgb.png - tir.png --out result.zip --sparse-ratio 0.3 --anonymous
+"""
+
 
 def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser(
+    parser = shared.add_command(
+        commands,
         "bundle",
-        help="write a zip with figure, inputs, every array and where they come from",
-        description="The zip opens again on the page and in every command that takes pictures: the same numbers, to "
-        "the bit. README.txt inside names the arrays.",
+        "write a zip with figure, inputs, every array and where they come from",
+        EXAMPLES,
+        "The zip opens again on the page and in every command that takes pictures: the same numbers, to the bit. "
+        "README.txt inside names the arrays.",
     )
     shared.add_set(parser)
     parser.add_argument("--out", required=True, help="the .zip")

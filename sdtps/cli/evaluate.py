@@ -6,16 +6,23 @@ from dataclasses import asdict
 from sdtps.cli import options as shared
 from sdtps.cli.weights import not_run
 from sdtps.datasets import open_dataset
-from sdtps.retrieval.evaluate import evaluate
+
+EXAMPLES = """
+    evaluate RGBNT201 --weights DeMobest.pth --config DeMo_SDTPS.yml
+    evaluate RGBNT201 --sparse-ratio 0.5 --missing
+    evaluate RGBNT201 --split test --json
+"""
 
 
 def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser("evaluate", help="mAP and Rank-k of a data set by the reference protocol")
+    short = "mAP and Rank-k of a data set by the reference protocol"
+    parser = shared.add_command(commands, "evaluate", short, EXAMPLES)
     parser.add_argument("folder", help=shared.FOLDER)
     parser.add_argument("--split", help="take one split as both query and gallery")
     parser.add_argument("--missing", action="store_true", help="with a table of missing modalities: r n t rn rt nt")
     shared.add_features(parser)
+    shared.add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     shared.add_model(parser)
     shared.add_settings(parser)
@@ -24,6 +31,8 @@ def add_command(commands: shared.Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search, judge and print."""
+    from sdtps.retrieval.evaluate import evaluate
+
     dataset = open_dataset(options.folder)
     if options.split:
         dataset = dataset.narrowed(options.split)

@@ -3,13 +3,18 @@
 import argparse
 
 from sdtps.cli import options as shared
-from sdtps.metrics.faithfulness_table import example_cases, folder_cases, judge, table
 from sdtps.support.progress import progress_bar
+
+EXAMPLES = """
+    faithfulness
+    faithfulness RGBNT201 --limit 50 --weights DeMobest.pth
+"""
 
 
 def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser("faithfulness", help="does the selection beat chance? a table, as in the model card")
+    short = "does the selection beat chance? a table, as in the model card"
+    parser = shared.add_command(commands, "faithfulness", short, EXAMPLES)
     parser.add_argument("folder", nargs="?", help="a data folder; the examples by default")
     parser.add_argument("--split", help="of the folder (default: its query split)")
     parser.add_argument("--limit", type=int, help="at most so many image sets of the folder")
@@ -22,6 +27,8 @@ def add_command(commands: shared.Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge and print."""
+    from sdtps.metrics.faithfulness_table import example_cases, folder_cases, judge, table
+
     model = shared.load(options)
     settings = shared.settings_from(options, model.settings)
     cases = folder_cases(options.folder, options.split)[: options.limit] if options.folder else example_cases()

@@ -1,14 +1,17 @@
-"""`figure`: one triplet, or A against B, as PDF, SVG or PNG."""
+"""`figure`: one image set, or A against B, as PDF, SVG or PNG."""
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sdtps.cli import options as shared
-from sdtps.export.figure import FORMATS, PRESETS, FigureOptions, Sheet, compare_figure, grid_figure
-from sdtps.export.figure.style import DPI, WORDS
+from sdtps.export.figure.style import DPI, FORMATS, PRESETS, WORDS, FigureOptions
 from sdtps.export.rendering import COLOUR_MAPS
 from sdtps.panels import PANELS
 from sdtps.support.errors import InputError
+
+if TYPE_CHECKING:
+    from sdtps.export.figure import Sheet
 
 EXAMPLES = """examples:
   python -m sdtps figure rgb.png nir.png tir.png --out figure.pdf
@@ -28,7 +31,7 @@ def add_command(commands: shared.Subparsers) -> None:
     )
     shared.add_set(parser)
     parser.add_argument("--out", required=True, help=f"the file; its ending says the format ({', '.join(FORMATS)})")
-    parser.add_argument("--against", metavar="BUNDLE", help="a second bundle of the same triplet: draws A against B")
+    parser.add_argument("--against", metavar="BUNDLE", help="a second bundle of the same image set: draws A against B")
     add_look(parser)
     parser.add_argument("--dpi", type=int, default=DPI, help=f"of a PNG ({DPI})")
     shared.add_model(parser, anonymous=True)
@@ -87,6 +90,8 @@ def look_from(options: argparse.Namespace) -> FigureOptions:
 
 def run(options: argparse.Namespace) -> int:
     """Draw and write."""
+    from sdtps.export.figure import compare_figure, grid_figure
+
     look = look_from(options)
     target = check_format(options.out)
     shown = shared.open_set(options)

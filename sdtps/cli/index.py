@@ -4,15 +4,21 @@ import argparse
 
 from sdtps.cli import options as shared
 from sdtps.datasets import open_dataset
-from sdtps.retrieval.features import NOTHING
+
+EXAMPLES = """
+    index RGBNT201 --sparse-ratio 0.5
+    index RGBNT201 --split test --weights DeMobest.pth --device cuda
+"""
 
 
 def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser("index", help="compute the features of a data set once, for rank lists and evaluate")
+    short = "compute the features of a data set once, for rank lists and evaluate"
+    parser = shared.add_command(commands, "index", short, EXAMPLES)
     parser.add_argument("folder", help=shared.FOLDER)
     parser.add_argument("--split", action="append", help="a split; repeat for several (default: query and gallery)")
     shared.add_features(parser)
+    shared.add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     shared.add_model(parser)
     shared.add_settings(parser)
@@ -21,6 +27,8 @@ def add_command(commands: shared.Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compute what the store lacks."""
+    from sdtps.retrieval.features import NOTHING
+
     dataset = open_dataset(options.folder)
     features = shared.feature_reader(options, shared.load(options), dataset)
     outcome = {}
@@ -29,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         outcome[split] = {"triplets": len(found.records), "left_out": [b.name for b in found.broken]}
         if options.json:
             continue
-        print(f"{split}: {len(found.records)} triplets indexed, {found.features.shape[1]} numbers each")
+        print(f"{split}: {len(found.records)} image sets indexed, {found.features.shape[1]} numbers each")
         for broken in found.broken:
             print(f"  left out {broken.name}: {broken.why}")
     if options.json:

@@ -5,15 +5,21 @@ import argparse
 import numpy as np
 
 from sdtps.cli import options as shared
-from sdtps.export.payload import MOST_NUMBERS
 from sdtps.export.serialise import as_json
 from sdtps.types import Analysis, ModalityTrace
 from sdtps.variants import get_variant
 
+EXAMPLES = """
+    inspect rgb.png nir.png tir.png
+    inspect rgb.png - tir.png --sparse-ratio 0.3 --weights DeMobest.pth
+    inspect result.zip --json
+"""
+
 
 def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser("inspect", help="analyse one image set, or open a bundle, and print what is kept")
+    short = "analyse one image set, or open a bundle, and print what is kept"
+    parser = shared.add_command(commands, "inspect", short, EXAMPLES)
     shared.add_set(parser)
     parser.add_argument("--json", action="store_true", help="print every number as JSON")
     shared.add_model(parser, anonymous=True)
@@ -33,6 +39,8 @@ def run(options: argparse.Namespace) -> int:
 
 def describe(analysis: Analysis) -> None:
     """Weights, notes, and the kept patches as a picture of letters."""
+    from sdtps.export.payload import MOST_NUMBERS
+
     report = analysis.weights
     state = "trained" if report.complete else "NOT fully trained"
     print(f"weights {report.name} ({report.short_hash}, {state}), variant {analysis.settings.variant}")

@@ -4,16 +4,21 @@ import argparse
 from pathlib import Path
 
 from sdtps.cli.options import Subparsers
+from sdtps.cli.options import add_command as add_parser
 from sdtps.resources import EXAMPLES
 
 PROBE = "day"
+EXAMPLES_OF_USE = """
+    lab --list
+    lab --seeds 1 --out runs/lab
+    lab --recipe mine.yaml
+"""
 
 
 def add_command(commands: Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser(
-        "lab", help="re-run the notes' training experiments, and set the results beside theirs"
-    )
+    short = "re-run the notes' training experiments, and set the results beside theirs"
+    parser = add_parser(commands, "lab", short, EXAMPLES_OF_USE)
     parser.add_argument("names", nargs="*", metavar="EXPERIMENT", help="some of them by name (default: all)")
     parser.add_argument("--recipe", action="append", default=[], metavar="FILE", help="an experiment of your own: a "
                         "YAML file with what it changes; may be repeated")  # fmt: skip

@@ -1,14 +1,16 @@
-"""`python -m sdtps COMMAND`: what the page does, and what only a terminal needs."""
+"""`sdtps COMMAND` or `python -m sdtps COMMAND`: what the page does, and what only a terminal needs."""
 
 import argparse
 import os
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 
 from sdtps.cli import (
     batch,
     bundle,
+    completion,
     data,
     evaluate,
     faithfulness,
@@ -16,6 +18,7 @@ from sdtps.cli import (
     index,
     inspect,
     lab,
+    matters,
     password,
     ranks,
     runs,
@@ -45,10 +48,24 @@ COMMANDS = (
     data,
     index,
     evaluate,
+    matters,
     faithfulness,
+    completion,
 )
+INTERRUPTED = 130  # what a shell reports after Ctrl-C
 TRACEBACK = "SDTPS_TRACEBACK"
 EPILOG = "Each command has its own --help. Exit codes: 0 done, 1 could not be done, 2 wrong usage."
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """All commands with their options; imports nothing that computes."""
+    called = Path(sys.argv[0]).name
+    prog = called if called == "sdtps" else "python -m sdtps"
+    parser = argparse.ArgumentParser(prog=prog, description=__doc__.partition(": ")[2].capitalize(), epilog=EPILOG)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        command.add_command(commands)
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,10 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LensError as error:
         print(f"sdtps: {error}", file=sys.stderr)
         return 1
-    parser = argparse.ArgumentParser(prog="python -m sdtps", description=__doc__, epilog=EPILOG)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add_command(commands)
+    parser = build_parser()
     options, more = parser.parse_known_args(arguments)
     if options.command == serve.NAME:
         options.arguments = more  # they are app.py's
@@ -74,6 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not sys.warnoptions:  # libraries warn of odd files in their own terms; ours are the sentences
                 warnings.simplefilter("ignore")
             return int(options.run(options))
+    except KeyboardInterrupt:
+        # Files appear whole or not at all, so there is nothing to warn of.
+        print("\nsdtps: stopped; what is written is complete.", file=sys.stderr)
+        return INTERRUPTED
     except Exception as error:
         # A note is what to do, in several lines of our own.
         print(f"sdtps: {_sentence(error)}", *getattr(error, "__notes__", ()), sep="\n", file=sys.stderr)

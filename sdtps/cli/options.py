@@ -6,29 +6,44 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
 
-from sdtps.algorithm.selector_file import load_selector
-from sdtps.checkpoints.anonymise import hide, made_by
-from sdtps.checkpoints.load import WeightsSource
 from sdtps.datasets import Dataset
 from sdtps.export.bundle import is_bundle, read_bundle
 from sdtps.export.rendering import OPACITY, OVER
 from sdtps.images.encode import Pixels
 from sdtps.images.read import Fit, read_triplet, read_wide
-from sdtps.models.reid import LoadedModel
-from sdtps.panels import SLIDERS, add_maps_of
-from sdtps.pipeline import OpenSet, runnable
-from sdtps.retrieval.feature_store import FeatureStore
-from sdtps.retrieval.features import FolderFeatures, Missing
+from sdtps.panels import SLIDERS, use_selector_file
 from sdtps.support.errors import InputError
 from sdtps.support.progress import progress_bar
 from sdtps.types import Analysis, Settings
 from sdtps.variants import VARIANTS
 
+# What brings torch is imported where it is used: describing the options, as --help does, needs none of it.
+if TYPE_CHECKING:
+    from sdtps.checkpoints.load import WeightsSource
+    from sdtps.models.reid import LoadedModel
+    from sdtps.pipeline import OpenSet
+    from sdtps.retrieval.engine import Engine
+    from sdtps.retrieval.features import FolderFeatures, Missing
+
 Parser = argparse.ArgumentParser
 Subparsers = Any  # what add_subparsers returns has no public name
 FOLDER = "RGBNT201, RGBNT100, MSVR310, WMVeID863 or a plain folder; found by looking"
+
+
+def add_command(commands: Subparsers, name: str, short: str, examples: str, description: str = "") -> Parser:
+    """A command with one line for the list, an optional paragraph, and examples, one per line."""
+    lines = "\n".join(f"  python -m sdtps {line.strip()}" for line in examples.strip().splitlines())
+    parser: Parser = commands.add_parser(
+        name,
+        help=short,
+        description=fill(description or f"{short[0].upper()}{short[1:]}.", 100),
+        epilog=f"examples:\n{lines}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser
 
 
 def picture_size(text: str) -> tuple[int, int]:
@@ -47,6 +62,8 @@ class _Weights(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         """Collect the sources in the order of the command line."""
+        from sdtps.checkpoints.load import WeightsSource
+
         sources: list[WeightsSource] = list(namespace.sources)
         if self.dest == "weights":
             sources.append(WeightsSource(values))
@@ -69,8 +86,10 @@ def add_sources(parser: Parser) -> None:
     add("--force", action=_Weights, nargs=0, help="load the weights before it even if they fit only in part")
 
 
-def the_source(sources: Sequence[WeightsSource]) -> WeightsSource:
+def the_source(sources: "Sequence[WeightsSource]") -> "WeightsSource":
     """The one source of a command that takes one; the embedded model by default."""
+    from sdtps.checkpoints.load import WeightsSource
+
     if len(sources) > 1:
         raise InputError("options.weights", "Give one --weights here.")
     return sources[0] if sources else WeightsSource()
@@ -87,7 +106,7 @@ def add_model(parser: Parser, *, anonymous: bool = False) -> None:
         )
 
 
-def load(options: argparse.Namespace) -> LoadedModel:
+def load(options: argparse.Namespace) -> "LoadedModel":
     """The weights that the command line names."""
     return the_source(options.sources).load(options.device)
 
@@ -99,7 +118,8 @@ def add_settings(parser: Parser) -> None:
         usual = getattr(Settings, slider.name)
         name = f"--{slider.name.replace('_', '-')}"
         group.add_argument(name, type=float, help=f"{slider.meaning} (else {usual:g})")
-    group.add_argument("--variant", choices=tuple(VARIANTS), help=f"which SDTPS (else {Settings.variant})")
+    named = ", ".join(f"{v.name} = {v.title}" for v in VARIANTS.values() if v.title)
+    group.add_argument("--variant", choices=tuple(VARIANTS), help=f"which SDTPS (else {Settings.variant}): {named}")
     knobs = ", ".join(f"{knob.name} ({v.name})" for v in VARIANTS.values() for knob in v.knobs)
     group.add_argument(
         "--knob", action="append", type=_knob, default=[], metavar="NAME=VALUE", help=f"what a selector reads: {knobs}"
@@ -133,8 +153,7 @@ def run_selectors(arguments: Sequence[str] | None) -> None:
     early = Parser(add_help=False, allow_abbrev=False)
     add_selector(early)
     for path in early.parse_known_args(arguments)[0].selector:
-        for selector in load_selector(path):
-            add_maps_of(selector.variant)
+        use_selector_file(path)
 
 
 def add_fit(parser: Parser) -> None:
@@ -183,11 +202,13 @@ class Shown:
     analysis: Analysis
     pixels: Mapping[str, Pixels | None]
     sources: Mapping[str, str]
-    reopen: Callable[[], OpenSet]
+    reopen: "Callable[[], OpenSet]"
 
 
 def open_set(options: argparse.Namespace) -> Shown:
     """Analyse the pictures, or read the bundle, that the command line names."""
+    from sdtps.pipeline import OpenSet
+
     given = [None if p == "-" else p for p in options.pictures]
     if len(given) == 1 and given[0] is not None and is_bundle(given[0]):
         return _anonymous(options, _from_bundle(options, given[0]))
@@ -210,6 +231,9 @@ def open_set(options: argparse.Namespace) -> Shown:
 
 def _from_bundle(options: argparse.Namespace, path: str) -> Shown:
     """The numbers as written; with other settings, computed anew by the weights that are given."""
+    from sdtps.checkpoints.anonymise import made_by
+    from sdtps.pipeline import OpenSet
+
     bundle = read_bundle(path)
     analysis = bundle.analysis
 
@@ -228,6 +252,8 @@ def _from_bundle(options: argparse.Namespace, path: str) -> Shown:
 def _anonymous(options: argparse.Namespace, shown: Shown) -> Shown:
     if not getattr(options, "anonymous", False):
         return shown
+    from sdtps.checkpoints.anonymise import hide
+
     return replace(shown, analysis=replace(shown.analysis, weights=hide(shown.analysis.weights)), sources={})
 
 
@@ -237,18 +263,57 @@ def add_features(parser: Parser) -> None:
     parser.add_argument("--cache", help="folder for features (default: $SDTPS_CACHE or ~/.cache/sdtps-lens)")
 
 
+def add_engine(parser: Parser) -> None:
+    """Where long work runs."""
+    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on a Ray cluster")
+    parser.add_argument("--workers", type=int, default=2, help="processes of --engine ray, at most (2)")
+    parser.add_argument(
+        "--threads", type=int, help="of torch, per process; the last bits of a number depend on it (default: the cores)"
+    )
+    parser.add_argument("--ray-address", help="a running cluster, such as auto; a local one by default")
+
+
+def use_threads(options: argparse.Namespace) -> None:
+    """Let torch use as many threads as `--threads` says; workers of a cluster take the number over."""
+    if getattr(options, "threads", None):
+        import torch
+
+        torch.set_num_threads(max(1, options.threads))
+
+
+def engine_from(options: argparse.Namespace) -> "Engine":
+    """The engine that the command line names; this process where the command has no such option."""
+    from sdtps.retrieval.engine import LOCAL, Engine
+
+    use_threads(options)
+    if getattr(options, "engine", "local") == "local":
+        return LOCAL
+    return Engine(options.workers, options.ray_address, the_source(options.sources), selector_paths(options))
+
+
+def selector_paths(options: argparse.Namespace) -> tuple[str, ...]:
+    """The files of `--selector` for other processes, which may stand elsewhere."""
+    return tuple(str(Path(path).resolve()) for path in options.selector)
+
+
 def feature_reader(
-    options: argparse.Namespace, model: LoadedModel, dataset: Dataset
-) -> Callable[[str, Sequence[Missing]], dict[Missing, FolderFeatures]]:
+    options: argparse.Namespace, model: "LoadedModel", dataset: Dataset
+) -> "Callable[[str, Sequence[Missing]], dict[Missing, FolderFeatures]]":
     """A function of a split and sets of missing modalities to its features, from the store or through the model."""
+    from sdtps.pipeline import runnable
+    from sdtps.retrieval.feature_store import FeatureStore
+
     settings = settings_from(options, model.settings)
     runnable(model, settings.variant)  # before anything is computed
     store = FeatureStore(options.cache)
 
-    def features(split: str, conditions: Sequence[Missing]) -> dict[Missing, FolderFeatures]:
+    def features(split: str, conditions: "Sequence[Missing]") -> "dict[Missing, FolderFeatures]":
         total = len(dataset.listing(split).records)
         with progress_bar(total, split) as progress:
-            found = store.features(model, dataset, split, settings, conditions, batch=options.batch, progress=progress)
+            found = store.features(
+                model, dataset, split, settings, conditions,
+                batch=options.batch, progress=progress, engine=engine_from(options),
+            )  # fmt: skip
             progress(total, 0)
         return found
 

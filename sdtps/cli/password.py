@@ -3,15 +3,20 @@
 import argparse
 import getpass
 import sys
-from typing import Any
+
+from sdtps.cli.options import Subparsers
+from sdtps.cli.options import add_command as add_parser
 
 NAME = "password"
-EPILOG = "example: python -m sdtps password ada >> accounts.txt && python app.py --auth accounts.txt"
+EXAMPLES = """
+    password ada >> accounts.txt
+    serve --auth accounts.txt
+"""
 
 
-def add_command(commands: "argparse._SubParsersAction[Any]") -> None:
+def add_command(commands: Subparsers) -> None:
     """Add it to the command line."""
-    parser = commands.add_parser(NAME, help="make a line of the accounts file for app.py --auth", epilog=EPILOG)
+    parser = add_parser(commands, NAME, "make a line of the accounts file for app.py --auth", EXAMPLES)
     parser.add_argument("name", help="who signs in")
     parser.set_defaults(run=run)
 

@@ -5,12 +5,9 @@ import argparse
 from sdtps.cli import options as shared
 from sdtps.cli.figure import check_format, width_from
 from sdtps.datasets import Dataset, Record, open_dataset
-from sdtps.export.figure import PRESETS, FigureOptions, RankedItem, RankedQuery, rank_figure
-from sdtps.export.figure.style import DPI, WORDS
+from sdtps.export.figure.style import DPI, PRESETS, WORDS, FigureOptions
 from sdtps.images.encode import Pixels
 from sdtps.images.read import prepare
-from sdtps.retrieval.features import NOTHING
-from sdtps.retrieval.ranking import rank_list
 
 SHOWN_QUERIES = 2  # more would not fit on a page at ten results each
 EXAMPLES = """examples:
@@ -42,6 +39,9 @@ def add_command(commands: shared.Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search, draw and write."""
+    from sdtps.export.figure import RankedItem, RankedQuery, rank_figure
+    from sdtps.retrieval.features import NOTHING
+
     target = check_format(options.out)
     dataset = open_dataset(options.folder)
     model = shared.load(options)
@@ -52,9 +52,7 @@ def run(options: argparse.Namespace) -> int:
     drawn = []
     for number in _numbers(options.query, queries.records):
         record = queries.records[number]
-        ranked = rank_list(
-            queries.features[number], gallery.features, gallery.records, record, dataset.layout.apart, options.depth
-        )
+        ranked = gallery.gallery.search(queries.features[number], record, dataset.layout.apart, options.depth)
         items = [RankedItem(_pixels(size, dataset, m.record), m.same, m.distance) for m in ranked.matches]
         drawn.append(RankedQuery(_pixels(size, dataset, record), items))
     sheet = rank_figure(drawn, FigureOptions(width=width_from(options), language=options.language), options.depth)

@@ -4,11 +4,18 @@ import argparse
 from pathlib import Path
 
 from sdtps.cli.options import Subparsers
+from sdtps.cli.options import add_command as add_parser
+
+EXAMPLES = """
+    runs runs/mine
+    runs runs/mine logs/train_log.txt --csv tables --tensorboard events
+"""
 
 
 def add_command(commands: Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser("runs", help="say how recorded trainings went, and what is wrong with them")
+    short = "say how recorded trainings went, and what is wrong with them"
+    parser = add_parser(commands, "runs", short, EXAMPLES)
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a recorded folder, a train_log.txt, or event files")
     parser.add_argument("--csv", metavar="FOLDER", help="write each run's steps and epochs as CSV")
     parser.add_argument("--tensorboard", metavar="FOLDER", help="write each run as a TensorBoard event file")

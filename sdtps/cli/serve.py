@@ -1,14 +1,10 @@
-"""`serve`: the page, as `python app.py` starts it."""
+"""`serve`: the page, as `sdtps-lens` and `python app.py` start it."""
 
 import argparse
-import runpy
-import sys
 
 from sdtps.cli.options import Subparsers
-from sdtps.resources import PROJECT
 
 NAME = "serve"
-APP = PROJECT / "app.py"
 
 
 def add_command(commands: Subparsers) -> None:
@@ -18,10 +14,8 @@ def add_command(commands: Subparsers) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Hand over to `app.py`."""
-    if not APP.is_file():
-        raise FileNotFoundError(f"There is no {APP.name} beside the package; start the page from the repository.")
-    sys.argv = [str(APP), *options.arguments]
-    sys.path.insert(0, str(APP.parent))
-    runpy.run_path(str(APP), run_name="__main__")
+    """Hand over."""
+    from sdtps.cli import page
+
+    page.main(options.arguments)
     return 0

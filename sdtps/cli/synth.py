@@ -4,12 +4,18 @@ import argparse
 from pathlib import Path
 
 from sdtps.cli.options import Subparsers
+from sdtps.cli.options import add_command as add_parser
 from sdtps.support.progress import progress_bar
+
+EXAMPLES = """
+    synth --out people --ids 60 --views 4
+    synth --out people --ids 20 --style drawn --split train_171 --seed 1
+"""
 
 
 def add_command(commands: Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser("synth", help="write generated people in the RGBNT201 layout")
+    parser = add_parser(commands, "synth", "write generated people in the RGBNT201 layout", EXAMPLES)
     parser.add_argument("--out", required=True, help="folder that will hold RGBNT201/")
     parser.add_argument("--ids", type=int, default=20, help="number of people")
     parser.add_argument("--views", type=int, default=4, help="views of each, one camera after the other")

@@ -3,8 +3,8 @@
 import argparse
 import json
 
-from sdtps.checkpoints.load import MismatchError, load_checkpoint
 from sdtps.cli.options import Subparsers, picture_size
+from sdtps.cli.options import add_command as add_parser
 from sdtps.types import WeightsReport
 
 FAMILIES = {
@@ -19,11 +19,16 @@ FAMILIES = {
     "random": "random weights",
 }
 NAMES_SHOWN = 5
+EXAMPLES = """
+    weights DeMobest.pth
+    weights DeMobest.pth --config DeMo_SDTPS.yml --size 128x256 --json
+"""
 
 
 def add_command(commands: Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser("weights", help="what is in a checkpoint: kind, shapes, what is missing or assumed")
+    short = "what is in a checkpoint: kind, shapes, what is missing or assumed"
+    parser = add_parser(commands, "weights", short, EXAMPLES)
     parser.add_argument("file", help="a checkpoint file, or timm:NAME")
     parser.add_argument("--json", action="store_true", help="the whole report as JSON")
     parser.add_argument("--size", type=picture_size, metavar="HxW", help="picture size, where the file leaves it open")
@@ -34,6 +39,8 @@ def add_command(commands: Subparsers) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the report; a file that fits only in part is reported, too, and refused."""
+    from sdtps.checkpoints.load import MismatchError, load_checkpoint
+
     try:
         report = load_checkpoint(options.file, size=options.size, config=options.config, force=options.force)[1]
         refusal = None

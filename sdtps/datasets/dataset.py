@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sdtps.datasets import msvr310, plain, rgbnt100, rgbnt201, wmveid863
 from sdtps.datasets.records import Layout, Listing, Record
@@ -36,6 +37,10 @@ class Dataset:
         self._listings: dict[str, Listing] = {}
         self._fingerprints: dict[str, str] = {}
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process lists for itself; a lock cannot be sent there.
+        return Dataset, (self.root, self.layout, self.folders, self._confined)
 
     @property
     def name(self) -> str:
@@ -146,5 +151,5 @@ def read_rgbnt201(root: str | Path, split: str) -> list[Record]:
         raise FileNotFoundError(f"There is no RGB folder in {str(folder)!r}; give the folder that holds RGBNT201.")
     records = rgbnt201.read(folder, lambda _: True).records
     if not records:
-        raise FileNotFoundError(f"There is no complete triplet in {str(folder)!r}.")
+        raise FileNotFoundError(f"There is no complete image set in {str(folder)!r}.")
     return list(records)

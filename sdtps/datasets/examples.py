@@ -1,4 +1,4 @@
-"""The shipped triplets: `assets/examples/<name>/{rgb,nir,tir}.png`, listed in `examples.json`."""
+"""The shipped image sets: `assets/examples/<name>/{rgb,nir,tir}.png`, listed in `examples.json`."""
 
 import json
 from dataclasses import dataclass
@@ -16,17 +16,19 @@ THUMB_SIZE = (72, 36)  # height and width of one modality
 
 @dataclass(frozen=True)
 class Example:
-    """One shipped triplet.
+    """One shipped image set.
 
     Attributes:
         name: its folder, and its name in links.
         title: what the page calls it, by language.
         folder: where its images are.
+        generated: it shows nobody: it is one of those that this project rendered.
     """
 
     name: str
     title: dict[str, str]
     folder: Path
+    generated: bool = False
 
     @cached_property
     def triplet(self) -> Triplet:
@@ -52,5 +54,5 @@ def find_examples(folder: Path = EXAMPLES) -> dict[str, Example]:
         listed = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    found = (Example(e["name"], e["title"], folder / e["name"]) for e in listed)
+    found = (Example(e["name"], e["title"], folder / e["name"], folder == EXAMPLES) for e in listed)
     return {e.name: e for e in found if e.folder.is_dir()}

@@ -6,7 +6,7 @@ import os
 import platform
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from sdtps.images.encode import Pixels
 from sdtps.images.read import Prepared, read_picture
 from sdtps.support.errors import InputError
 from sdtps.support.messages import plain
+from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Analysis
 
 SCHEMA = 2  # 2 holds the camera
@@ -66,6 +67,7 @@ def write_bundle(
     pixels: Mapping[str, Pixels | None],
     options: FigureOptions | None = None,
     sources: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
 ) -> bytes:
     """The bundle as bytes.
 
@@ -74,7 +76,10 @@ def write_bundle(
         pixels: (H, W, 3) per modality as the model saw them; None for a missing one.
         options: how the figure looks.
         sources: names of the author's files, where they may be told.
+        progress: called with (done, total) after each drawing.
     """
+    report = progress or (lambda _done, _total: None)
+    report(0, 1 + len(FIGURES))
     inputs = {m: f"inputs/{m}.png" for m in analysis.traces if pixels[m] is not None}
     manifest = {
         "kind": KIND,
@@ -86,12 +91,16 @@ def write_bundle(
         "files": {"arrays": MAPS, "figures": list(FIGURES)},
     }
     sheet = figure.grid_figure(analysis, pixels, options)
+    drawings = {}
+    for done, name in enumerate(FIGURES, 1):
+        report(done, 1 + len(FIGURES))
+        drawings[name] = sheet.render(name.rpartition(".")[2])
     parts = {
         MANIFEST: json.dumps(manifest, indent=2, ensure_ascii=False).encode(),
         README: _readme().encode(),
         MAPS: serialise.pack_npz(serialise.arrays_of(analysis)),
         **{name: _png(pixels[m]) for m, name in inputs.items()},
-        **{name: sheet.render(name.rpartition(".")[2]) for name in FIGURES},
+        **drawings,
     }
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -132,7 +141,7 @@ def read_bundle(source: str | os.PathLike[str] | bytes) -> Bundle:
         raise serialise.refuse_damaged("The bundle") from None
     if len({p.shape for p in pixels.values() if p is not None}) != 1:
         raise serialise.refuse_damaged("The bundle")
-    return Bundle(analysis, pixels, manifest)
+    return Bundle(replace(analysis, pictures=pixels), pixels, manifest)
 
 
 def _file(path: Path) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdtps import panels
+from sdtps.export.combinations import looks_of
 from sdtps.export.rendering import COLOUR_MAPS, OPACITY, OVER, brightness, colour_table
 from sdtps.images.edges import layer_url, line_drawing, relief
 from sdtps.images.encode import Pixels, photo_url
@@ -45,6 +46,18 @@ def still(analysis: Analysis, pixels: Mapping[str, Pixels | None], *, photos: bo
         "size": [height, width],
         "weights": weights_card(analysis.weights),
         "modalities": {m: _still_modality(analysis, m, pixels[m] if photos else None) for m in MODALITIES},
+        "combinations": [combination_card(name, looks) for name, looks in looks_of(analysis).items()],
+    }
+
+
+def combination_card(name: str, looks: Mapping[str, NDArray[np.float32]]) -> Payload:
+    """Where one of HDM's combinations looks: maps of its modalities, their shares, and that of the global vectors."""
+    return {
+        "name": name.upper(),
+        "maps": {m: pack(part[1:]) for m, part in looks.items()},
+        "shares": {m: float(part.sum()) for m, part in looks.items()},
+        "globals": float(sum(part[0] for part in looks.values())),
+        "max": float(max(part[1:].max() for part in looks.values())),
     }
 
 
@@ -104,6 +117,7 @@ def weights_card(report: WeightsReport) -> Payload:
     """What a caption says about the weights."""
     return {
         "name": report.name,
+        "family": report.family,
         "hash": report.short_hash,
         "sha256": report.sha256,
         "trained": report.trained,
@@ -112,6 +126,7 @@ def weights_card(report: WeightsReport) -> Payload:
         "missing": len(report.missing),
         "unexpected": len(report.unexpected),
         "notes": [as_note(n) for n in report.notes],
+        "about": {language: dict(parts) for language, parts in report.about.items()},
     }
 
 
@@ -173,6 +188,7 @@ def page_texts() -> dict[str, dict[str, str]]:
     own |= {f"explain.{name}": panel.title or name for name, panel in panels.PANELS.items()}
     own |= {f"setting.{knob.name}": knob.name for v in VARIANTS.values() for knob in v.knobs}
     own |= {f"variant.{v.name}": v.summary for v in VARIANTS.values()}
+    own |= {f"variant.title.{v.name}": v.title or v.name for v in VARIANTS.values()}
     return {language: own | texts for language, texts in static.texts().items()}
 
 

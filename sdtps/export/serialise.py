@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdtps.checkpoints.about import checked_about
 from sdtps.support.errors import InputError
 from sdtps.support.messages import Message, as_note, plain
 from sdtps.types import MODALITIES, Analysis, Grid, ModalityTrace, Settings, WeightsGroup, WeightsReport
@@ -197,6 +198,8 @@ def _report(values: Mapping[str, Any]) -> WeightsReport:
     for name, value in chosen.items():
         if name in ("notes", "assumed"):
             chosen[name] = tuple(_note(n) for n in value)
+        elif name == "about":
+            chosen[name] = checked_about(value)
         elif name == "groups":
             chosen[name] = tuple(_group(g) for g in value)
         elif isinstance(value, list):

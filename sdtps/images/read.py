@@ -14,18 +14,19 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
-from torch import Tensor
 
 from sdtps.images import decode as px
 from sdtps.support.errors import InputError
 from sdtps.support.messages import Message
 from sdtps.types import MODALITIES
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MAX_BYTES = 20 * 1024 * 1024
 MAX_PIXELS = 40_000_000
@@ -142,7 +143,8 @@ class Triplet:
                 )
         if self.missing:
             names = ", ".join(m.upper() for m in self.pictures if m in self.missing)
-            notes.append(Message("input.missing", "Missing: {names}; zeros stand in for it.", names=names))
+            text = "Missing: {names}; no picture: the model gets zeros, that row shows only its prior."
+            notes.append(Message("input.missing", text, names=names))
         return tuple(notes)
 
 
@@ -161,8 +163,10 @@ class Prepared:
             digest.update(b"-" if content is None else content.tobytes())
         return digest.hexdigest()
 
-    def tensor(self, mean: tuple[float, ...], std: tuple[float, ...]) -> Tensor:
+    def tensor(self, mean: tuple[float, ...], std: tuple[float, ...]) -> "Tensor":
         """(3, 3, H, W) normalised, modality first. A missing modality is zeros after normalisation."""
+        import torch  # here, because reading pictures and data folders does without
+
         given = next(p for p in self.pixels.values() if p is not None)
         stack = np.zeros((len(MODALITIES), 3, *given.shape[:2]), np.float32)
         mean_, std_ = (np.asarray(v, np.float32)[:, None, None] for v in (mean, std))

@@ -78,7 +78,7 @@ def table(reports: dict[str, Faithfulness], weights: WeightsReport, settings: Se
         " than that of a random order (above 0 is good), with the middle 95 % over the random orders in brackets; bold"
         " where the whole interval is above 0. After the slash: how much better than the centre prior.",
         "",
-        "| triplet | | insertion, whole | insertion, person | deletion, whole | deletion, person | kept only | "
+        "| image set | | insertion, whole | insertion, person | deletion, whole | deletion, person | kept only | "
         "dropped only | precision |",
         "|---|---|---|---|---|---|---|---|---|",
     ]

@@ -8,13 +8,13 @@
 Version 1 reads one vector per modality, version 3 makes it from tokens by attention with a learned question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from sdtps.models.fusion import Fused
-from sdtps.models.pooling import ask
+from sdtps.models.pooling import answers, projected
 from sdtps.types import MODALITIES
 
 ENTROPY_EPS = 1e-8
@@ -55,16 +55,35 @@ class DualGatedFusion(nn.Module):
     def _questions(self) -> list[Tensor]:
         return list(self.queries) if hasattr(self, "queries") else [getattr(self, f"{m}_query") for m in MODALITIES]
 
-    def forward(self, given: Sequence[Tensor]) -> Fused:
-        """Vectors (B, C) each, or tokens (B, T, C) each, to (B, inputs * C)."""
-        if self.tokens:
-            pairs = zip(self._questions(), given, strict=True)
-            given = [self.attn_norm(ask(self.attn_pool, question, rows)[0]) for question, rows in pairs]
-        vectors = torch.stack(list(given), dim=1)  # (B, M, C)
+    def still(self) -> dict[str, Tensor]:
+        """What follows from the weights alone: the questions as they meet the tokens, and the mean of W; (1, ...)."""
+        mean = {"mean": self.entropy_proj.weight.mean(0), "mean_offset": self.entropy_proj.bias.mean()}
+        if not self.tokens:
+            return {name: t.unsqueeze(0) for name, t in mean.items()}
+        questions = torch.cat([q.flatten(1) for q in self._questions()])  # (M, C)
+        directions, offsets = projected(self.attn_pool, questions)
+        return {name: t.unsqueeze(0) for name, t in (mean | {"directions": directions, "offsets": offsets}).items()}
+
+    def _pool(self, given: Sequence[Tensor], ready: Mapping[str, Tensor]) -> Tensor:
+        """(B, T, C) each to (B, M, C)."""
+        directions, offsets = ready["directions"][0], ready["offsets"][0]
+        if len({rows.shape for rows in given}) == 1:
+            found = answers(self.attn_pool, directions, offsets, torch.stack(list(given), dim=1))[0]
+        else:  # a selector that hands on sets of different sizes
+            each = zip(directions.split(1), offsets.split(1), given, strict=True)
+            found = torch.cat([answers(self.attn_pool, d, o, rows.unsqueeze(1))[0] for d, o, rows in each], dim=1)
+        pooled: Tensor = self.attn_norm(found)
+        return pooled
+
+    def forward(self, given: Sequence[Tensor], ready: Mapping[str, Tensor] | None = None) -> Fused:
+        """Vectors (B, C) each, or tokens (B, T, C) each, to (B, inputs * C); `ready` is what `still` gave before."""
+        ready = ready or self.still()
+        vectors = self._pool(given, ready) if self.tokens else torch.stack(list(given), dim=1)  # (B, M, C)
         share = vectors.abs() + ENTROPY_EPS
         share = share / share.sum(-1, keepdim=True)
         entropy = -(share * (share + ENTROPY_EPS).log()).sum(-1)  # (B, M)
-        sure = (self.entropy_proj(vectors).mean(-1) * (-entropy / self.tau).exp()).softmax(dim=-1)
+        said = vectors @ ready["mean"][0] + ready["mean_offset"][0]  # the mean of W h, without W h
+        sure = (said * (-entropy / self.tau).exp()).softmax(dim=-1)
         gates = self.gate_net(vectors.flatten(1))  # (B, M)
         alpha = self._alpha.sigmoid()
         fused = ((alpha * sure + (1 - alpha) * gates).unsqueeze(-1) * vectors).sum(1)

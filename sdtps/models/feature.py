@@ -20,10 +20,11 @@ from sdtps.algorithm.trace import Trace
 from sdtps.models.dgaf import DualGatedFusion
 from sdtps.models.frca import FourierChannelAttention
 from sdtps.models.fusion import Fused
-from sdtps.models.moe import GeneralFusion
+from sdtps.models.moe import COMBINATIONS, GeneralFusion
 from sdtps.types import MODALITIES, Grid
 
-PART, NUMBER = "feature/", "number/"  # how parts and numbers of the fusion are named among a selector's evidence
+# How parts and numbers of the fusion, and what its heads have ready, are named among a selector's evidence.
+PART, NUMBER, READY = "feature/", "number/", "ready/"
 PARTS = ("ori", "sdtps", "moe", "dgaf", "frca", "fused")
 
 
@@ -64,6 +65,7 @@ class Given:
     traces: Mapping[str, Trace]
     grid: Grid
     numbers: dict[str, Tensor] = field(default_factory=dict)
+    ready: Mapping[str, Tensor] = field(default_factory=dict)  # of DGAF, where it was computed before
 
 
 class FusionHeads(nn.Module):
@@ -94,15 +96,36 @@ class FusionHeads(nn.Module):
         given = Given(patches, vectors, {}, grid)
         after_backbone = {"moe", "fused", "frca"} | (set() if self._dgaf_waits else {"dgaf"})
         parts = {PART + p: getattr(self, f"_{p}")(given) for p in self.config.parts if p in after_backbone}
-        return parts | {NUMBER + name: values for name, values in given.numbers.items()}
+        found = parts | {NUMBER + name: values for name, values in given.numbers.items()}
+        if "dgaf" in self.config.parts and self._dgaf_waits:
+            batch = len(vectors[MODALITIES[0]])
+            found |= {READY + name: t.expand(batch, *t.shape[1:]) for name, t in self.dgaf.still().items()}
+        return found
 
     def feature(self, given: Given, still: Mapping[str, Tensor] | None = None) -> Tensor:
         """(B, D) the parts side by side; what `still` holds is taken from there."""
         still = still or {}
         given.numbers.update({k.removeprefix(NUMBER): v for k, v in still.items() if k.startswith(NUMBER)})
+        given.ready = {k.removeprefix(READY): v for k, v in still.items() if k.startswith(READY)}
         found = {k.removeprefix(PART): v for k, v in still.items() if k.startswith(PART)}
         parts = (found[p] if p in found else getattr(self, f"_{p}")(given) for p in self.config.parts)
         return torch.cat(list(parts), dim=-1)
+
+    def slices(self, dim: int) -> dict[str, slice]:
+        """Where each part lies in the feature; C = `dim`."""
+        wide = {"moe": len(COMBINATIONS), "dgaf": int((self.config.dgaf or {}).get("inputs", len(MODALITIES)))}
+        found, start = {}, 0
+        for part in self.config.parts:
+            end = start + dim * wide.get(part, len(MODALITIES))
+            found[part] = slice(start, end)
+            start = end
+        return found
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """The parts that the selection can change."""
+        waiting = ("sdtps", "dgaf") if self._dgaf_waits else ("sdtps",)
+        return tuple(part for part in self.config.parts if part in waiting)
 
     @property
     def _dgaf_waits(self) -> bool:
@@ -138,9 +161,9 @@ class FusionHeads(nn.Module):
             return self._take(given, self.dgaf(sets))
         if self.dgaf.tokens:
             source = {m: t.tokens for m, t in given.traces.items()} if self.config.dgaf_selected else given.patches
-            return self._take(given, self.dgaf([source[m] for m in MODALITIES]))
+            return self._take(given, self.dgaf([source[m] for m in MODALITIES], given.ready))
         vectors = self._pooled(given) if self.config.dgaf_selected else [given.vectors[m] for m in MODALITIES]
-        return self._take(given, self.dgaf(vectors))
+        return self._take(given, self.dgaf(vectors, given.ready))
 
     def _pooled(self, given: Given) -> list[Tensor]:
         pooled = {m: given.traces[m].pooled for m in MODALITIES}

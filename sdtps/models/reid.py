@@ -147,6 +147,21 @@ class ReidModel(nn.Module):
         """Parts of the test feature, in their order; see `sdtps.models.feature`."""
         return self._heads[0].config.parts
 
+    @property
+    def part_slices(self) -> dict[str, slice]:
+        """Where each part lies in the test feature."""
+        return self._heads[0].slices(self.backbone.dim)
+
+    @property
+    def selected_parts(self) -> tuple[str, ...]:
+        """The parts of the test feature that the selection can change; none for weights that do not use it."""
+        return self._heads[0].selected
+
+    @property
+    def reduces_after(self) -> bool:
+        """Whether pooled tokens are reduced with the global vector after the selection."""
+        return self._heads[0].config.reduce_after
+
     def selector(self, variant: Variant) -> Selector:
         """What runs a variant: the selector of the weights, or a further one that needs no weights."""
         further = SELECTORS.get(variant.selector)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sdtps.datasets import Broken, Dataset
 from sdtps.models.reid import LoadedModel
+from sdtps.retrieval.engine import LOCAL, Engine
 from sdtps.retrieval.features import FolderFeatures, Missing, Rows, extend
 from sdtps.support.files import whole_file
 from sdtps.support.messages import Message
@@ -76,6 +77,7 @@ class FeatureStore:
         *,
         batch: int = 16,
         progress: Progress | None = None,
+        engine: Engine = LOCAL,
     ) -> dict[Missing, FolderFeatures]:
         """Features by missing modalities: read where they are complete, else computed and kept.
 
@@ -86,6 +88,7 @@ class FeatureStore:
             conditions: sets of missing modalities.
             batch: triplets per forward pass.
             progress: called with (done, total); what it raises stops the work, which is kept as far as it got.
+            engine: where it is computed.
         """
         records = dataset.listing(split).records
         rows = {m: self._load(model, dataset, split, settings, m) or Rows() for m in conditions}
@@ -95,7 +98,8 @@ class FeatureStore:
         rows |= lacking
         saved = None
         try:
-            for done in extend(model, records, settings, lacking, batch, progress, dataset.read) if lacking else ():
+            work = extend(model, records, settings, lacking, batch, progress, dataset.read, engine) if lacking else ()
+            for done in work:
                 if done == len(records) or done - (saved or 0) >= SAVE_EVERY:
                     self._save_all(model, dataset, split, settings, lacking, len(records))
                     saved = done
@@ -106,13 +110,13 @@ class FeatureStore:
 
     def available(self, model: LoadedModel, dataset: Dataset, split: str) -> list[Stored]:
         """What is there for these weights and data, the last used first."""
-        subject = _subject(model, dataset, split)
-        paths = sorted(self.folder.glob(f"{subject}-*.npz"), key=_last_use, reverse=True)
+        mine = subject(model, dataset, split)
+        paths = sorted(self.folder.glob(f"{mine}-*.npz"), key=last_use, reverse=True)
         return [stored for stored in map(_describe, paths) if stored is not None]
 
     def _path(self, model: LoadedModel, dataset: Dataset, split: str, settings: Settings, missing: Missing) -> Path:
-        options = _hash([[getattr(settings, name) for name in SETTINGS], sorted(missing)])
-        return self.folder / f"{_subject(model, dataset, split)}-{options}.npz"
+        options = short_hash([[getattr(settings, name) for name in SETTINGS], sorted(missing)])
+        return self.folder / f"{subject(model, dataset, split)}-{options}.npz"
 
     def _load(
         self, model: LoadedModel, dataset: Dataset, split: str, settings: Settings, missing: Missing
@@ -173,7 +177,7 @@ class FeatureStore:
 
     def _tidy(self) -> None:
         """Keep within the budget, and always what was used last."""
-        files = sorted(self.folder.glob("*.npz"), key=_last_use, reverse=True)
+        files = sorted(self.folder.glob("*.npz"), key=last_use, reverse=True)
         total = 0
         for i, file in enumerate(files):
             total += file.stat().st_size if file.exists() else 0
@@ -181,15 +185,18 @@ class FeatureStore:
                 file.unlink(missing_ok=True)
 
 
-def _subject(model: LoadedModel, dataset: Dataset, split: str) -> str:
-    return _hash([SCHEMA, model.identity, dataset.fingerprint(split), list(MODALITIES)])
+def subject(model: LoadedModel, dataset: Dataset, split: str) -> str:
+    """A hash of weights and data: what the names of their files begin with."""
+    return short_hash([SCHEMA, model.identity, dataset.fingerprint(split), list(MODALITIES)])
 
 
-def _hash(values: Any) -> str:
+def short_hash(values: Any) -> str:
+    """A hash of plain values, for file names."""
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:24]
 
 
-def _last_use(path: Path) -> float:
+def last_use(path: Path) -> float:
+    """When a file was used last; 0 when it is gone."""
     try:
         return path.stat().st_mtime
     except OSError:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +17,8 @@ from sdtps.images.masks import people_patches
 from sdtps.images.read import Triplet
 from sdtps.models.reid import Encoded, LoadedModel
 from sdtps.pipeline import OpenSet, concatenate, decide_batch, encode_batch, forward, runnable
-from sdtps.retrieval.ranking import apart_labels
+from sdtps.retrieval.engine import LOCAL, Engine
+from sdtps.retrieval.ranking import Gallery, apart_labels
 from sdtps.support.errors import InputError, full_sentence
 from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Settings
@@ -61,6 +63,11 @@ class FolderFeatures:
     table: NDArray[np.float32]
     columns: tuple[str, ...]
 
+    @cached_property
+    def gallery(self) -> Gallery:
+        """To search among them."""
+        return Gallery(self.features, self.records)
+
     @property
     def pid(self) -> NDArray[np.int64]:
         """(n,) identities."""
@@ -104,10 +111,18 @@ class Rows:
         """Triplets that were looked at."""
         return len(self.records) + len(self.broken)
 
+    def add(self, more: "Rows") -> None:
+        """Put further rows behind these."""
+        self.records += more.records
+        self.features += more.features
+        self.table += more.table
+        self.broken += more.broken
+        self.columns = more.columns or self.columns
+
     def finish(self) -> FolderFeatures:
         """As arrays."""
         if not self.features:
-            raise ValueError("None of the triplets could be read.")
+            raise ValueError("None of the image sets could be read.")
         return FolderFeatures(
             np.concatenate(self.features),
             tuple(self.records),
@@ -150,6 +165,7 @@ def extend(
     batch: int = 16,
     progress: Progress | None = None,
     read: Callable[[Record], Triplet] = Record.read,
+    engine: Engine = LOCAL,
 ) -> Iterator[int]:
     """Add to each set of rows what it lacks of the records; yields the number done after each batch.
 
@@ -164,30 +180,48 @@ def extend(
         batch: triplets per forward pass.
         progress: called with (done, total); may raise to stop.
         read: decodes a record.
+        engine: where it is computed.
     """
     runnable(model, settings.variant)  # before anything is computed
-    blank: dict[int | None, Encoded] = {}
-    for start in range(next(iter(rows.values())).done, len(records), batch):
-        chunk = records[start : start + batch]
-        readable, sets, broken = _open(chunk, model, read)
+    done = next(iter(rows.values())).done
+    chunks = [records[start : start + batch] for start in range(done, len(records), batch)]
+    for found in engine.run(model, _Extraction(settings, tuple(rows), read), chunks):
+        for missing, mine in rows.items():
+            mine.add(found[missing])
+        done = next(iter(rows.values())).done
+        if progress is not None:
+            progress(done, len(records))
+        yield done
+
+
+@dataclass(frozen=True)
+class _Extraction:
+    """What is done with one batch of records; the tokens of absent pictures are computed once per process."""
+
+    settings: Settings
+    conditions: tuple[Missing, ...]
+    read: Callable[[Record], Triplet]
+    blank: dict[int | None, Encoded] = field(default_factory=dict)
+
+    def __call__(self, model: LoadedModel, chunk: Sequence[Record]) -> dict[Missing, Rows]:
+        """The rows of one batch by missing modalities."""
+        readable, sets, broken = open_sets(chunk, model, self.read)
+        rows = {missing: Rows(broken=list(broken)) for missing in self.conditions}
         if sets:
             encoded = encode_batch(sets)
             labels = [s.camera for s in sets]
-            for label in {*labels} - {*blank} if any(rows) else ():
-                blank[label] = _encode_blank(model, label)
-            blanks = concatenate([blank[label] for label in labels]) if blank else encoded
+            for label in {*labels} - {*self.blank} if any(self.conditions) else ():
+                self.blank[label] = _encode_blank(model, label)
+            blanks = concatenate([self.blank[label] for label in labels]) if self.blank else encoded
             for missing, found in rows.items():
-                _add(model, found, readable, _without(encoded, blanks, missing), settings, missing)
-        for found in rows.values():
-            found.broken += broken
-        if progress is not None:
-            progress(min(start + batch, len(records)), len(records))
-        yield min(start + batch, len(records))
+                _add(model, found, readable, _without(encoded, blanks, missing), self.settings, missing)
+        return rows
 
 
-def _open(
+def open_sets(
     chunk: Sequence[Record], model: LoadedModel, read: Callable[[Record], Triplet]
 ) -> tuple[list[Record], list[OpenSet], list[Broken]]:
+    """Those of the records that can be read, in front of the model, and why the others cannot."""
     readable, sets, broken = [], [], []
     for record in chunk:
         try:

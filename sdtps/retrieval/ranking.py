@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ MAX_RANK = 50
 BLOCK = 256  # queries whose distances are held at once
 ROWS = 2048  # gallery features that are widened to double precision at once: a large gallery is never copied whole
 TINY = 1e-12
+EXACT = 64  # places of a rank list that are exact, however few are shown
 
 Features = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -127,10 +129,108 @@ def retrieval(
     return Retrieval(float(np.mean(precisions)), np.mean(hits, axis=0), len(hits), skipped)
 
 
+class Gallery:
+    """What is searched, with what a search needs besides, computed once.
+
+    Args:
+        features: (G, D).
+        records: the G triplets.
+    """
+
+    def __init__(self, features: Features, records: Sequence[Record]) -> None:
+        self.features, self.records = features, records
+        self._apart: dict[Apart, Labels] = {}
+
+    @cached_property
+    def scale(self) -> Features:
+        """(G,) one over the length of each feature."""
+        norms = np.empty(len(self.features))
+        for start in range(0, len(norms), ROWS):
+            wide = self.features[start : start + ROWS].astype(np.float64)
+            norms[start : start + ROWS] = np.sqrt(np.einsum("gd,gd->g", wide, wide))
+        return (1 / np.maximum(norms, TINY)).astype(np.float32)
+
+    @cached_property
+    def pid(self) -> Labels:
+        """(G,) identities."""
+        return np.array([r.pid for r in self.records], np.int64)
+
+    def apart(self, rule: Apart) -> Labels:
+        """(G,) cameras or scenes."""
+        if rule not in self._apart:
+            self._apart[rule] = apart_labels(self.records, rule)
+        return self._apart[rule]
+
+    def search(self, feature: Features, query: Record | None, apart: Apart, length: int) -> RankList:
+        """The nearest to one feature; see `rank_list`."""
+        known = query is not None and query.pid != UNKNOWN
+        left_out = same = np.zeros(len(self.records), np.bool_)
+        if query is not None and known:
+            same = self.pid == query.pid
+            left_out = same & (self.apart(apart) == apart_labels([query], apart)[0])
+        elif query is not None:
+            left_out = np.array([r.paths == query.paths for r in self.records], np.bool_)
+        searched = len(self.records) - int(np.count_nonzero(left_out))
+        cosine = self._cosines(feature)
+        cosine[left_out] = -np.inf
+        best, exact = self._best(feature, cosine, min(max(length, EXACT), searched))
+        places = _places(cosine, best, np.flatnonzero(same & ~left_out))
+        return RankList(
+            matches=tuple(
+                Match(int(i), self.records[i], float(d), bool(same[i]) if known else None)
+                for i, d in zip(best[:length], exact[:length], strict=True)
+            ),
+            searched=searched,
+            left_out=len(self.records) - searched,
+            right=len(places) if known else None,
+            average_precision=float(np.mean((np.arange(len(places)) + 1) / places)) if len(places) else None,
+            first_right=int(places[0]) if len(places) else None,
+        )
+
+    def _cosines(self, feature: Features) -> Features:
+        """(G,) in single precision: one pass over the gallery at the speed of its memory."""
+        unit = _unit(feature[None])[0].astype(np.float32)
+        return np.asarray(self.features @ unit, np.float32) * self.scale
+
+    def _best(self, feature: Features, cosine: Features, count: int) -> tuple[Labels, NDArray[np.float64]]:
+        """The first `count` and whatever single precision cannot tell from them, by their distances in double."""
+        if count == 0:
+            return np.empty(0, np.int64), np.empty(0)
+        last = np.partition(cosine, len(cosine) - count)[len(cosine) - count]
+        # |error of a dot product| <= D u |a| |b| in any order of summation (u = 2^-24); the rest is for the scaling.
+        slack = 2 * (self.features.shape[1] + 8) * 2.0**-24
+        near = np.flatnonzero(cosine >= last - slack)
+        exact = distances(feature[None], self.features[near])[0]
+        order = np.argsort(exact, kind="stable")
+        return near[order], exact[order]
+
+
+def _places(cosine: Features, best: Labels, right: Labels) -> NDArray[np.int64]:
+    """Places of the right ones from 1, in order: exact among the best, behind them by single precision."""
+    place = np.zeros(len(cosine), np.int64)
+    place[best] = np.arange(1, len(best) + 1)
+    behind = right[place[right] == 0]
+    worse = cosine.copy()
+    worse[best] = -np.inf
+    rising = np.sort(worse)
+    found = len(best) + len(rising) - np.searchsorted(rising, cosine[behind], side="right") + 1
+    return np.sort(np.concatenate([place[right][place[right] > 0], _one_after_another(np.sort(found))]))
+
+
+def _one_after_another(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Right ones that are equal to the last bit stand behind each other, not in one place."""
+    for i in range(1, len(places)):
+        places[i] = max(places[i], places[i - 1] + 1)
+    return places
+
+
 def rank_list(
     feature: Features, features: Features, records: Sequence[Record], query: Record | None, apart: Apart, length: int
 ) -> RankList:
     """The nearest of a gallery to one feature.
+
+    The first `EXACT` places, at least those that are listed, are in the order of distances in double precision; the
+    places of right ones behind them, which only average precision asks for, are those of single precision.
 
     Args:
         feature: (D,) of the query.
@@ -140,31 +240,7 @@ def rank_list(
         apart: see `Apart`.
         length: how many matches to list.
     """
-    known = query is not None and query.pid != UNKNOWN
-    left_out = np.zeros(len(records), np.bool_)
-    same = np.zeros(len(records), np.bool_)
-    if query is not None and known:
-        same = np.array([r.pid for r in records], np.int64) == query.pid
-        left_out = same & (apart_labels(records, apart) == apart_labels([query], apart)[0])
-    elif query is not None:
-        left_out = np.array([r.paths == query.paths for r in records], np.bool_)
-    searched = np.flatnonzero(~left_out)
-    distance = distances(feature[None], features)[0][searched]  # of all: choosing rows first would copy them
-    order = np.argsort(distance, kind="stable")
-    match = same[searched][order]
-    return RankList(
-        matches=tuple(
-            Match(
-                int(searched[i]), records[searched[i]], float(distance[i]), bool(same[searched[i]]) if known else None
-            )
-            for i in order[:length]
-        ),
-        searched=len(searched),
-        left_out=int(left_out.sum()),
-        right=int(match.sum()) if known else None,
-        average_precision=average_precision(match) if match.any() else None,
-        first_right=int(np.argmax(match)) + 1 if match.any() else None,
-    )
+    return Gallery(features, records).search(feature, query, apart, length)
 
 
 def _unit(features: Features) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sdtps.runs.schema import GRADIENT, HEAD, ROUTES, SEED, Run
-from sdtps.runs.series import gradient_by_epoch, settling
+from sdtps.runs.series import gradient_by_epoch, head_losses, settling
 from sdtps.support.messages import Message
 
 AMPLIFIED = 1e6  # times the neighbouring route
@@ -120,7 +120,7 @@ def not_finite(run: Run) -> Iterable[Finding]:
     steps = run.scalar("step")
     places = [(int(np.flatnonzero(bad)[0]), name) for name in names if (bad := _broken(run, name)).any()]
     if places:
-        place, name = min(places)
+        place, name = min(places, key=lambda found: (found[0], names.index(found[1])))
         epoch = int(run.scalar("epoch")[place])
         text = "{name} is no number from step {step} (epoch {epoch}) on; what follows means nothing."
         said = Message("finding.not_finite", text, name=name, step=int(steps[place]), epoch=epoch)
@@ -149,9 +149,8 @@ def climbs(run: Run) -> Iterable[Finding]:
     """A loss that ends well above where it has been, while every part of it still counts as before."""
     epochs, values = run.by_epoch("loss")
     # A head that enters later adds its own loss; the heads are then looked at one by one.
-    if len(run.by_epoch("loss_sdtps")[1]):
-        parts = [run.by_epoch(n)[1] for n in ("loss_ori", "loss_sdtps")]
-        values = np.sum([p for p in parts if len(p) == len(values)], axis=0)
+    heads = head_losses(run)[1]
+    values = heads if len(heads) == len(values) else values
     if len(values) < 3 or not np.isfinite(values).all():
         return
     least = int(np.argmin(values))

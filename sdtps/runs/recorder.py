@@ -39,7 +39,7 @@ class Recorder:
 
     Args:
         folder: where to; a folder that holds a run already is refused unless `resume`.
-        model: any model with an SDTPS module, ours or the reference's.
+        model: any model with a selector (SDTPS, soft SDTPS, SIM), ours or the reference's.
         probe: image sets to watch: folders with rgb, nir and tir pictures, triplets, or three pictures each.
         settings: ratios, beta, tau and variant of the selection; read from the module by default.
         about: whatever else was set (learning rate, seed, a configuration); runs are compared by it.

@@ -14,25 +14,29 @@ from torch import Tensor, nn
 
 from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.algorithm.scoring import min_max_norm
+from sdtps.algorithm.selector import SELECTORS, Selector
 from sdtps.algorithm.trace import Branch, Evidence, Trace
 from sdtps.images.read import prepare
 from sdtps.models.backbone import HALF
 from sdtps.models.reid import Encoded, LoadedModel, ModelConfig
 from sdtps.pipeline import Encoding, OpenSet
+from sdtps.runs.probe import NORMS
 from sdtps.runs.reader import read_maps, read_pictures
 from sdtps.runs.schema import Run, Watched
 from sdtps.support.errors import InputError, LensError
 from sdtps.support.messages import Message
 from sdtps.types import MODALITIES, Grid, Settings, WeightsReport
-from sdtps.variants import Aggregation, Variant
+from sdtps.variants import Aggregation, Variant, get_variant
 
 FAMILY = "recorded"
+PLAYABLE = ("soft",)  # besides SDTPS: selectors whose choice reads maps alone
 SETTINGS = ("sparse_ratio", "aggr_ratio", "beta", "tau", "variant")
 
 
 def settings_of(run: Run) -> Settings:
     """The settings that a run was recorded at; the defaults for what it does not say."""
-    return Settings(**{k: run.settings[k] for k in SETTINGS if k in run.settings})
+    knobs = run.settings.get("knobs")
+    return Settings(**{k: run.settings[k] for k in SETTINGS if k in run.settings}, knobs=knobs or {})
 
 
 def open_epoch(run: Run, epoch: int, probe: int = 0) -> OpenSet:
@@ -49,6 +53,8 @@ def open_epoch(run: Run, epoch: int, probe: int = 0) -> OpenSet:
         text = "{run!r} has no maps of epoch {epoch}; it was watched from {first} to {last}."
         ends = (run.watched_epochs or (0,))[0], (run.watched_epochs or (0,))[-1]
         raise InputError("runs.epoch", text, run=run.name, epoch=epoch, first=ends[0], last=ends[1])
+    if (lacking := _unplayable(settings_of(run))) is not None:
+        raise InputError(lacking)
     evidence = {m: _evidence(w, m) for m, w in read_maps(run.folder, epoch, probe).items()}
     size = tuple(run.about.get("size", (256, 128)))
     net: Any = _RecordedNet(evidence, run.grid, (int(size[0]), int(size[1])), settings_of(run))
@@ -70,6 +76,15 @@ def open_epoch(run: Run, epoch: int, probe: int = 0) -> OpenSet:
     return OpenSet(model, prepare(read_pictures(run.folder, probe), net.backbone.input_size), encoding=encoding)
 
 
+def _unplayable(settings: Settings) -> Message | None:
+    """Why a run of this variant has curves and no grid: its choice needs the weights once more."""
+    variant = get_variant(settings.variant)
+    if variant.selector in ("sdtps", *PLAYABLE):
+        return None
+    text = "The variant {variant} needs tokens and weights, and a recorded epoch has neither."
+    return Message("runs.lacks", text, variant=variant.name)
+
+
 def _evidence(watched: Watched, modality: str) -> Evidence:
     others = next(m for m in MODALITIES if m == modality).others
     raw_self = torch.from_numpy(watched.raw_self.copy()).unsqueeze(0)
@@ -77,6 +92,11 @@ def _evidence(watched: Watched, modality: str) -> Evidence:
         str(o): torch.from_numpy(c.copy()).unsqueeze(0) for o, c in zip(others, watched.raw_cross, strict=True)
     }
     nothing = torch.zeros(1, raw_self.shape[1], 1)
+    own = {k: torch.from_numpy(v.copy()).unsqueeze(0) for k, v in watched.own.items()}
+    if (norms := own.pop(NORMS, None)) is not None:
+        self_norm, *cross = norms.unbind(1)
+        cross_norm = dict(zip(raw_cross, cross, strict=True))
+        return Evidence(nothing, nothing[:, 0], raw_self, raw_cross, self_norm, cross_norm, own=own)
     parts = (
         None if a is None else torch.from_numpy(a.copy()).unsqueeze(0) for a in (watched.predictor, watched.logits)
     )
@@ -111,6 +131,16 @@ class _RecordedSelector(MultiModalSDTPS):
         return None
 
 
+def _selector(evidence: Evidence, patches: int, settings: Settings) -> Selector:
+    """What decides from the evidence: SDTPS, or another selector whose choice reads no weights."""
+    if not evidence.branches:
+        further = SELECTORS[get_variant(settings.variant).selector]
+        return further(1, patches, attention=False, **settings.knobs)
+    branch = evidence.branches[0]
+    rows = 0 if branch.logits is None else branch.logits.shape[1]
+    return _RecordedSelector(patches, settings, rows, branch.predictor is not None)
+
+
 @dataclass(frozen=True)
 class _Frame:
     """What is asked of a backbone by those who only draw."""
@@ -128,14 +158,12 @@ class _RecordedNet(nn.Module):
     def __init__(self, evidence: Mapping[str, Evidence], grid: Grid, size: tuple[int, int], settings: Settings) -> None:
         super().__init__()
         self._found = dict(evidence)
-        branch = self._found["rgb"].branches[0]
-        rows = 0 if branch.logits is None else branch.logits.shape[1]
         self.backbone = _Frame(size, grid)  # type: ignore[assignment]
-        self.sdtps = _RecordedSelector(grid.patches, settings, rows, branch.predictor is not None).eval()
+        self.sdtps = _selector(self._found["rgb"], grid.patches, settings).eval()
         self.config = replace(ModelConfig("recorded", "recorded", size), variant=settings.variant)
         self.parts: tuple[str, ...] = ()
 
-    def selector(self, _variant: Variant) -> MultiModalSDTPS:
+    def selector(self, _variant: Variant) -> Selector:
         return self.sdtps
 
     def supports(self, variant: Variant) -> Message | None:

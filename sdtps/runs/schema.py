@@ -30,6 +30,7 @@ ABOUT, STEPS, EPOCHS, MAPS, PROBES, FIRST_BAD = (
     "probes",
     "first_bad.json",
 )
+LAB_TABLE = "lab.json"  # beside the runs of a lab: its experiments in numbers, and what the notes said of them
 # What a gradient passes on its way back from the loss to the selection and on to the backbone.
 ROUTES = ("scores", "predictor", "patches", "globals", "aggregation", "backbone")
 GRADIENT = "grad/"  # before a route in a step's line
@@ -48,8 +49,10 @@ class Watched:
         raw_cross: (2, N) cosines with the two others' global vectors.
         predictor: (N,) or None.
         logits: (rows, N) aggregation logits, where they were recorded.
-        aggregation: (N,) total weight of each patch over the aggregated tokens, at the recorded settings.
-        kept: (N,) bool, at the recorded settings.
+        aggregation: (N,) total weight of each patch over the aggregated tokens, at the recorded settings; the mask of a
+            soft selector, or how much the globals look at each patch.
+        kept: (N,) bool, at the recorded settings; the heaviest patches where a mask weighs and drops none.
+        own: what a selector besides SDTPS computes and decides from, by name.
     """
 
     raw_self: NDArray[np.float32]
@@ -58,6 +61,7 @@ class Watched:
     logits: NDArray[np.float32] | None
     aggregation: NDArray[np.float32] | None
     kept: NDArray[np.bool_]
+    own: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from sdtps.runs.reader import read_maps
 from sdtps.runs.schema import GRADIENT, ROUTES, Run, Values, Watched
 from sdtps.runs.taps import SATURATED
 from sdtps.types import MODALITIES
+from sdtps.variants import DEFAULT_VARIANT, VARIANTS
 
 SCORES = ("loss", "loss_ori", "loss_sdtps", "ori", "sdtps", "acc", "acc_ori", "acc_sdtps", "mAP", "mAP_ori",
           "mAP_sdtps", "mAP_moe", "rank1", "lr")  # fmt: skip
@@ -64,11 +65,27 @@ def curves(run: Run) -> list[Series]:
         epochs, values = run.by_epoch(name)
         if len(values):
             found.append(Series(name, epochs, values))
+    for name, (epochs, values) in (("accuracy", accuracy(run)), ("loss_heads", head_losses(run))):
+        if len(values):
+            found.append(Series(name, epochs, values))
     for route in ROUTES:
         epochs, values = gradient_by_epoch(run, route)
         if len(values):
             found.append(Series(GRADIENT + route, epochs, values, log=True))
     return found + (settling(run).series() if run.watched_epochs and run.probes else [])
+
+
+def accuracy(run: Run) -> tuple[Values, Values]:
+    """Epochs and the accuracy of the selection's head, or of `ori` where the selection is not in the loss."""
+    trained = (run.settings.get("heads") or {}).get("sdtps", 1.0)
+    names = ("acc_sdtps", "acc", "acc_ori") if trained else ("acc_ori", "acc")
+    return next((found for name in names if len((found := run.by_epoch(name))[1])), (np.empty(0), np.empty(0)))
+
+
+def head_losses(run: Run) -> tuple[Values, Values]:
+    """Epochs and the losses of both heads added, whether they count or not, so that all runs can be compared."""
+    (epochs, ori), (_, selected) = (run.by_epoch(name) for name in ("loss_ori", "loss_sdtps"))
+    return (epochs, ori + selected) if len(ori) == len(selected) else (np.empty(0), np.empty(0))
 
 
 def gradient_by_epoch(run: Run, route: str) -> tuple[Values, Values]:
@@ -83,11 +100,13 @@ def gradient_by_epoch(run: Run, route: str) -> tuple[Values, Values]:
 def settling(run: Run) -> Settling:
     """How the selection settles on the watched image sets."""
     assert run.folder is not None
-    return _settling(run.folder, run.watched_epochs, len(run.probes), float(run.settings.get("beta", 0.25)))
+    variant = VARIANTS.get(str(run.settings.get("variant", DEFAULT_VARIANT)))
+    beta = float(run.settings.get("beta", 0.25)) if variant is None or variant.selector == "sdtps" else None
+    return _settling(run.folder, run.watched_epochs, len(run.probes), beta)
 
 
 @lru_cache(maxsize=64)
-def _settling(folder: Path, epochs: tuple[int, ...], probes: int, beta: float) -> Settling:
+def _settling(folder: Path, epochs: tuple[int, ...], probes: int, beta: float | None) -> Settling:
     maps = [[w for p in range(probes) for w in _ordered(read_maps(folder, e, p))] for e in epochs]
     nothing = [float("nan")]
     return Settling(
@@ -132,8 +151,10 @@ def _norm(values: NDArray[np.float32]) -> Values:
     return scaled
 
 
-def _effective_kept(watched: Watched, beta: float) -> float:
+def _effective_kept(watched: Watched, beta: float | None) -> float:
     """How many of the kept patches the soft decision at tau 1 spreads over; K when their scores are alike."""
+    if beta is None:
+        return float("nan")  # another selector has another score
     score = score_of(watched, beta)[watched.kept]
     return _effective(np.exp(score - score.max()))
 

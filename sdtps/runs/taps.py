@@ -1,4 +1,4 @@
-"""Hooks on an SDTPS module, ours or the reference's: what goes in, and what comes back to it in the backward pass."""
+"""Hooks on a selector, ours or the reference's: what goes in, and what comes back to it in the backward pass."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from sdtps.algorithm.selector import Selector
 from sdtps.runs.schema import GRADIENT, HEAD
 from sdtps.support.errors import LensError
 from sdtps.types import MODALITIES
@@ -17,26 +18,42 @@ NECKS = re.compile(r"(?:^|\.)(?:classifier|bottleneck)[a-z0-9_]*\.")
 
 
 def find_module(model: nn.Module) -> tuple[str, nn.Module]:
-    """The SDTPS module inside a model, by the names of its parts: `rgb_sparse.score_predictor` and so on."""
+    """The selector inside a model: ours by its class, the reference's by the names of its parts."""
     for name, module in model.named_modules():
-        parts = [getattr(module, f"{m}_sparse", None) for m in MODALITIES]
-        if all(isinstance(getattr(p, "score_predictor", None), nn.Module) for p in parts):
+        if kind_of(module) is not None:
             return name, module
-    text = "The model has no SDTPS module: no part of it has rgb_sparse, nir_sparse and tir_sparse with a predictor."
+    text = (
+        "The model has no selector: no part of it has rgb_sparse, nir_sparse and tir_sparse with a predictor (SDTPS) "
+        "or with mixing weights (soft SDTPS), or token_selection and modal_interactive (SIM)."
+    )
     raise LensError("recorder.no_module", text)
 
 
+def kind_of(module: nn.Module) -> str | None:
+    """The selector that a module is, by name; None for everything else."""
+    sparse = [getattr(module, f"{m}_sparse", None) for m in MODALITIES]
+    if all(isinstance(getattr(part, "score_predictor", None), nn.Module) for part in sparse):
+        return "sdtps"
+    if isinstance(module, Selector) and module.variant.selector != "sdtps":
+        return module.variant.selector
+    if all(isinstance(getattr(part, "modal_weight_mlp", None), nn.Module) for part in sparse):
+        return "soft"
+    parts = (getattr(module, name, None) for name in ("token_selection", "modal_interactive"))
+    return "sim" if all(isinstance(part, nn.Module) for part in parts) else None
+
+
 class Tap:
-    """Listens at a model's SDTPS module until it is removed.
+    """Listens at a model's selector until it is removed.
 
     Gradients are those that pass the module's own door: tokens that also feed another head are counted without it. The
     sums behind them are taken in another order than without a tap, so the last bits of a gradient may differ.
 
     Args:
-        model: any model that holds an SDTPS module.
+        model: any model that holds a selector.
 
     Attributes:
-        module: the SDTPS module.
+        module: the selector.
+        kind: which one, by name: sdtps, soft, sim, or one of a user's own.
         tokens: patches and global vectors of the last forward pass without gradient: six tensors, RGB, NIR, TIR.
     """
 
@@ -45,9 +62,10 @@ class Tap:
         self.tokens: tuple[list[Tensor], list[Tensor]] | None = None
         self._squares: dict[str, Tensor] = {}
         self._facts: dict[str, Tensor] = {}
-        self._parameters = parameter_groups(model, self.name)
+        self.kind = kind_of(self.module) or "sdtps"
+        self._parameters = parameter_groups(model, self.name, self.kind)
         self._hooks = [self.module.register_forward_pre_hook(self._enter, with_kwargs=True)]
-        for m in MODALITIES:
+        for m in MODALITIES if self.kind == "sdtps" else ():  # other selectors have no score that one part makes
             predictor = getattr(self.module, f"{m}_sparse").score_predictor
             self._hooks.append(predictor.register_forward_hook(self._predicted))
 
@@ -132,16 +150,17 @@ class Tap:
         return facts
 
 
-def parameter_groups(model: nn.Module, module_name: str) -> dict[str, list[nn.Parameter]]:
-    """Parameters by route and by head, from their names."""
+def parameter_groups(model: nn.Module, module_name: str, kind: str = "sdtps") -> dict[str, list[nn.Parameter]]:
+    """Parameters by route and by head, from their names; of another selector, `predictor` is all that scores."""
     groups: dict[str, list[nn.Parameter]] = {"predictor": [], "aggregation": [], "backbone": []}
     rest: list[tuple[str, nn.Parameter]] = []
     inside = f"{module_name}." if module_name else ""
     for name, parameter in model.named_parameters():
-        if name.startswith(inside) and "_sparse" in name.removeprefix(inside):
-            groups["predictor"].append(parameter)
-        elif name.startswith(inside) and "_aggr" in name.removeprefix(inside):
+        within = name.removeprefix(inside) if name.startswith(inside) else ""
+        if "_aggr" in within or within.startswith("modal_interactive"):
             groups["aggregation"].append(parameter)
+        elif "_sparse" in within or (within and kind != "sdtps"):
+            groups["predictor"].append(parameter)
         elif head := HEADS.search(name):
             groups.setdefault(HEAD.removeprefix(GRADIENT) + (head[1] or "ori"), []).append(parameter)
         elif not NECKS.search(name):

@@ -11,7 +11,7 @@ Progress = Callable[[int, int], None]  # called with (done, total)
 @contextmanager
 def progress_bar(total: int, label: str | None = None) -> Iterator[Progress]:
     """A bar in the terminal; work that goes on from where it stopped starts in the middle."""
-    with tqdm(total=total, unit="triplet", desc=label) as bar:
+    with tqdm(total=total, unit="set", desc=label) as bar:
 
         def update(done: int, _total: int) -> None:
             bar.update(done - bar.n)

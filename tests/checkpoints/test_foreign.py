@@ -28,7 +28,7 @@ def test_a_file_that_fits_in_part_is_refused_by_name_unless_one_insists(tmp_path
     sentence = str(refused.value)
     assert "sdtps.nir_aggr.weight.1.weight is missing" in sentence
     assert "rgb_reduce.1.weight is 32x60, not 32x64" in sentence
-    assert sentence.endswith("and 1 more. Insist with --force if you must.")
+    assert sentence.endswith('and 1 more. Press "Load it anyway" on the page, or use --force.')
     model = sdtps.load_model(path, "cpu", force=True)
     assert len(model.weights.missing) == 3
     assert model.weights.unexpected == ("BACKBONE.base.stranger",)

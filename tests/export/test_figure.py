@@ -28,6 +28,7 @@ from sdtps.export.figure import (
     style,
 )
 from sdtps.export.figure.cells import outline
+from sdtps.export.figure.sheet import MAX_PIXELS
 from sdtps.types import Grid
 
 
@@ -60,7 +61,7 @@ def streams(pdf: bytes) -> bytes:
 
 def test_rows_columns_and_counts_are_printed_once(trained, photos):
     written = texts(grid_figure(trained, photos))
-    for label in ("RGB", "NIR", "TIR", "Input", "Self", "Kept", "Aggregation"):
+    for label in ("RGB", "NIR", "TIR", "Picture", "Self-attention", "Kept", "Aggregation"):
         assert written.count(label) == 1
     assert r"$K/N$ = 64/128" in written
     assert any(trained.weights.name in line and trained.weights.short_hash in line for line in written)
@@ -135,7 +136,6 @@ def test_png_has_the_dpi_asked_for(trained, photos):
     assert image.width == 600
 
 
-@pytest.mark.skipif(style.cjk_font() is None, reason="no Chinese font is installed")
 def test_chinese_prints_in_pdf_and_svg(trained, photos):
     sheet = grid_figure(trained, photos, FigureOptions(language="zh", columns=("input", "kept")))
     assert sheet.notes == ()
@@ -171,6 +171,18 @@ def test_heat_colours_are_those_of_the_page():
     values = np.array([0.0, 0.5 / 255, 0.5, 1.0, 2.0], np.float32)
     place = np.array([0, 1, 128, 255, 255])  # half up, clamped
     assert np.array_equal(rendering.colours_of(values, (0.0, 1.0), table), table[place])
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("columns", [("kept",), ("input", "score"), ("input", "score", "kept")])
+def test_no_figure_is_taller_than_a_page(analysis, photos, preset, columns):
+    sheet = grid_figure(analysis, photos, FigureOptions(width=preset, columns=columns, captions=True, scale="map"))
+    assert sheet.height <= style.PAGE_HEIGHT + 1e-6
+    boxes = [axes.get_position() for axes in sheet.figure.axes]
+    assert min(b.x0 for b in boxes) >= 0
+    assert max(b.x1 for b in boxes) <= 1
+    wide = {round(b.width * sheet.width / (b.height * sheet.height), 3) for b in boxes if b.height * sheet.height > 0.3}
+    assert wide == {round(8 / 16, 3)}, "pictures keep their shape"
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -210,7 +222,7 @@ def test_comparison_counts_what_entered_and_left(trained, tiny_model, photos):
     written = texts(compare_figure(trained, other, photos))
     for m in ("rgb", "nir", "tir"):
         a, b = set(trained[m].keep.tolist()), set(other[m].keep.tolist())
-        assert f"+{len(b - a)} −{len(a - b)}, J = {len(a & b) / len(a | b):.2f}" in written
+        assert f"+{len(b - a)} −{len(a - b)}, Jaccard {len(a & b) / len(a | b):.2f}" in written
     assert "ρ=0.5, β=0.25" in written
     assert "ρ=0.25, β=0.4" in written
 
@@ -255,3 +267,16 @@ def test_no_window_system_is_asked_for():
     program = f"{drawing}; sys.exit('matplotlib.pyplot' in sys.modules)"
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "MPLBACKEND")}
     assert subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode == 0
+
+
+def test_a_png_is_bounded_in_pixels_before_it_is_drawn(trained, photos, monkeypatch):
+    sheet = grid_figure(trained, photos, FigureOptions(columns=("input",), width=20))
+    monkeypatch.setattr(sheet.figure, "savefig", lambda *_, **__: pytest.fail("it was drawn"))
+    with pytest.raises(sdtps.SettingsError, match="megapixels") as refused:
+        sheet.render("png", 600)
+    assert sheet.width * sheet.height * refused.value.message.values["dpi"] ** 2 <= MAX_PIXELS
+
+
+def test_columns_do_not_repeat():
+    with pytest.raises(sdtps.SettingsError, match="each column once"):
+        FigureOptions(columns=("kept", "input", "kept"))

@@ -66,10 +66,10 @@ def test_a_flat_map_is_said_to_be_flat(trained, photos):
 
 @pytest.mark.parametrize(("gone", "scale"), [("rgb", "shared"), ("nir", "map"), ("tir", "shared")])
 def test_a_missing_modality_is_one_strip_and_marks_the_maps_that_compare_with_it(trained, photos, gone, scale):
-    options = FigureOptions(columns=("input", "cross1", "cross2"), scale=scale)
+    options = FigureOptions(columns=("input", "cross1", "cross2"), scale=scale, width="cvpr-column")
     whole = grid_figure(trained, photos, options)
     sheet = grid_figure(without(trained, gone), photos | {gone: None}, options)
     assert texts(sheet).count(style.WORDS["en"]["missing"]) == 1
-    assert texts(sheet).count(f"← {gone.upper()}: no picture") == 2
+    assert texts(sheet).count(f"to {gone.upper()}: no picture") == 2
     assert sheet.height < 0.8 * whole.height
     assert sheet.render("pdf").startswith(b"%PDF")

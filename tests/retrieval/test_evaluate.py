@@ -177,6 +177,33 @@ def test_a_rank_list_says_who_is_right_and_what_was_left_out():
     assert (stranger.left_out, stranger.right, stranger.average_precision) == (0, None, None)
 
 
+@pytest.mark.parametrize("kind", ["random", "close", "ties"])
+def test_a_rank_list_is_that_of_double_precision(kind):
+    """Also where single precision cannot tell the candidates apart, and where many are the same."""
+    rng = np.random.default_rng(7)
+    features = rng.normal(size=(3000, 256)).astype(np.float32)
+    if kind == "close":
+        features = features[:1] + 1e-4 * features
+    if kind == "ties":
+        features = np.repeat(features[:30], 100, axis=0)
+    records = [record(i % 40, i % 3) for i in range(len(features))]
+    got = rank_list(features[4], features, records, records[4], Apart.CAMERA, 20)
+    wide = features.astype(np.float64)
+    unit = wide / np.linalg.norm(wide, axis=1, keepdims=True)
+    distance = np.maximum(2 - 2 * unit @ unit[4], 0)
+    allowed = np.array([i for i, r in enumerate(records) if not (r.pid == records[4].pid and r.cam == records[4].cam)])
+    order = allowed[np.argsort(distance[allowed], kind="stable")]
+    if kind != "ties":
+        assert [m.number for m in got.matches] == list(order[:20])
+    np.testing.assert_allclose([m.distance for m in got.matches], distance[order[:20]], atol=1e-14)
+    match = np.array([records[i].pid == records[4].pid for i in order])
+    if kind == "random":
+        assert got.first_right == np.argmax(match) + 1
+        places = np.flatnonzero(match) + 1
+        assert got.average_precision == pytest.approx(np.mean(np.arange(1, len(places) + 1) / places), abs=1e-6)
+    assert (got.right, got.searched) == (match.sum(), len(allowed))
+
+
 def test_a_folder_without_triplets_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="no RGB folder"):
         read_rgbnt201(tmp_path, "test")

@@ -113,7 +113,8 @@ def test_records_are_written_as_the_format_says(tmp_path):
 
 
 def test_tensorboard_itself_reads_them(tmp_path):
-    loader = pytest.importorskip("tensorboard.backend.event_processing.event_file_loader")
+    from tensorboard.backend.event_processing import event_file_loader as loader
+
     path = to_tensorboard(made(), tmp_path)
     events = list(loader.EventFileLoader(str(path)).Load())
     assert events[0].file_version == "brain.Event:2"

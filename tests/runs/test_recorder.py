@@ -204,7 +204,7 @@ def test_going_on_logs_no_step_twice(tmp_path, image_sets):
 
 
 def test_a_model_without_the_module_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="has no SDTPS module"):
+    with pytest.raises(ValueError, match="has no selector"):
         sdtps.Recorder(tmp_path / "run", torch.nn.Linear(2, 2))
 
 

@@ -13,7 +13,7 @@ from sdtps import pipeline
 from sdtps.checkpoints.load import WeightsSource, save_checkpoint
 from sdtps.cli.main import main
 from sdtps.support import errors, files
-from sdtps.web.server.api import _answered
+from sdtps.web.server.api import answered
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.jobs import Jobs
 from sdtps.web.session.model_registry import ModelRegistry
@@ -84,7 +84,7 @@ def test_http_and_jobs_say_it(code) -> None:
         raise FAILURES[code]
 
     with pytest.raises(gr.Error) as caught:
-        _answered(work)
+        answered(work)
     assert caught.value.message == errors.sentence(FAILURES[code])
     jobs = Jobs()
     key = jobs.start(work)["job"]

@@ -147,7 +147,7 @@ def open_page(app: App, browser: Browser) -> Iterator[OpenPage]:
         if edit is not None:
             page.route(f"{app.url}/{query}", lambda route: edited(route, edit))
         page.goto(f"{app.url}/{query}")
-        page.wait_for_selector(".lens-grid[data-settings], .lens-empty:not([hidden])")
+        page.wait_for_selector(".lens-grid[data-settings], .lens-empty:not([hidden])", state="attached")
         page.evaluate("() => document.fonts.ready.then(() => new Promise(requestAnimationFrame))")  # sizes have settled
         return page
 

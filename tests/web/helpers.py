@@ -1,14 +1,26 @@
 """Short words for what a person does on the page, and for what they see."""
 
 import json
+import threading
 from typing import Any
 
 from playwright.sync_api import Locator, Page
+
+from sdtps.web.session.backend import PageBackend
 
 PANELS = ("input", "self", "cross1", "cross2", "predictor", "score", "kept", "aggregation")
 TAU_PANELS = ("soft", "frequency")
 MODALITIES = ("rgb", "nir", "tir")
 DEFAULTS = {"sparse_ratio": 0.5, "aggr_ratio": 0.4, "beta": 0.25, "tau": 1.0, "variant": "final"}
+
+
+def finished_job(bench: PageBackend, started: dict[str, Any]) -> dict[str, Any]:
+    """The answer of a job, once it is there."""
+    while True:
+        answer = bench.ask({"task": "job.poll", "job": started["job"]})
+        if answer.keys() & {"result", "error", "cancelled"}:
+            return answer
+        threading.Event().wait(0.02)
 
 
 def canvas(page: Page, modality: str, panel: str) -> Locator:

@@ -16,9 +16,18 @@ from sdtps.cli.main import main
 from sdtps.export import serialise, supplement
 from sdtps.export.bundle import read_bundle
 from sdtps.images.read import read_triplet
+from sdtps.metrics.provenance import patch_provenance
 from sdtps.pipeline import OpenSet
 from tests.web.conftest import App, OpenPage
-from tests.web.helpers import field, point_at, shown_values, wait_for_settings
+from tests.web.helpers import (
+    click_patch,
+    explained,
+    field,
+    point_at,
+    shown_values,
+    value_of,
+    wait_for_settings,
+)
 
 SETTINGS = {"sparse_ratio": 0.3, "aggr_ratio": 0.7, "beta": 0.125, "tau": 0.3}
 OTHER = {"sparse_ratio": 0.61, "aggr_ratio": 0.4, "beta": 0.25, "tau": 1.0}
@@ -101,12 +110,27 @@ def test_bundle_in_the_terminal_and_on_the_page(
     assert_page_shows(page, analysis)
 
 
+def assert_page_explains(page: Page, analysis: sdtps.Analysis) -> None:
+    """A click says why, with the numbers that Python has."""
+    for modality, row, col in (("rgb", 5, 3), ("tir", 0, 7)):
+        click_patch(page, modality, row, col)
+        why = explained(page, modality=modality, patch=row * 8 + col)
+        found = patch_provenance(analysis, modality, row * 8 + col)
+        assert why.locator("[data-why=verdict] b").inner_text().lower() == ("kept" if found.kept else "dropped")
+        assert value_of(why.locator("[data-why=score]")) == pytest.approx(found.score, abs=1e-6)
+        shares = [value_of(cell) for cell in why.locator("[data-part] [data-value]").all()]
+        assert shares == pytest.approx([part.share for part in found.parts], abs=1e-6)
+        assert why.locator("[data-why=margin]").inner_text() == f"{found.margin:+.3f}".replace("-", "−")
+        page.keyboard.press("Escape")
+
+
 def test_supplement_from_disk_without_network(
     app: App, model, analysis, browser: Browser, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr(supplement, "PLANS", (((0.4,), (0.25,), (1.0,)),))
     opened = OpenSet.of(model, read_triplet(*app.files("day")))
-    page_text = supplement.write_supplement(opened, analysis)
+    said = {"title": "Which <patches> stay", "introduction": "The first\nparagraph.\n\nThe second."}
+    page_text = supplement.write_supplement(opened, analysis, **said)
     assert len(page_text.encode()) < 3_000_000
     path = tmp_path / "supplement.html"
     path.write_text(page_text, encoding="utf-8")
@@ -119,13 +143,18 @@ def test_supplement_from_disk_without_network(
     page.goto(path.as_uri())
     page.wait_for_selector(".lens-grid[data-settings]")
     assert_page_shows(page, analysis)
+    assert page.title() == page.locator("[data-paper=title]").inner_text() == said["title"]
+    assert page.locator("[data-paper=introduction]").all_inner_texts() == ["The first paragraph.", "The second."]
+    assert "not where the person is" in page.locator("[data-paper=weights]").inner_text()
+    assert_page_explains(page, analysis)
     for name, value in OTHER.items():
         field(page, name).fill(str(value))
     wait_for_settings(page, **OTHER)
     moved = sdtps.analyse(model, *app.files("day"), sdtps.Settings(**OTHER))
     page.mouse.move(2, 2)
     assert_page_shows(page, moved)
-    assert page.locator(".lens-row[data-modality=rgb] [data-panel=kept] .lens-caption").inner_text() == "79 / 128"
+    assert_page_explains(page, moved)
+    assert page.locator(".lens-row[data-modality=rgb] [data-panel=kept] .lens-caption").inner_text() == "79 of 128"
     for name, value in SETTINGS.items():
         field(page, name).fill(str(value))
     wait_for_settings(page, **SETTINGS)

@@ -55,17 +55,20 @@ class ModalInteractive(nn.Module):
         bias = torch.einsum("bqhc,hc->bqh", query, b_k.unflatten(0, (HEADS, per_head))).unsqueeze(-1)
         return torch.cat([bias, torch.einsum("bqhd,btd->bqht", asked, rows) + bias], dim=-1) * per_head**-0.5
 
-    def forward(self, vectors: Tensor, rows: Tensor, mask: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """The globals look at the rows (B, T, C) that the mask (B, T) leaves; the others are zero, but stay keys.
+    def values(self, rows: Tensor) -> Tensor:
+        """(B, T, C) whole rows to (B, H, T, c) what each head takes from them, without the bias."""
+        w_v = self.cross_attn.in_proj_weight.chunk(3)[2]
+        return (rows @ w_v.T).unflatten(-1, (HEADS, -1)).transpose(1, 2).contiguous()
+
+    def forward(self, vectors: Tensor, values: Tensor, mask: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """The globals look at the rows that the mask (B, T) leaves; the others are zero, but stay keys.
 
         Returns (B, 3, C) results and (B, 3, T) attention, the mean over heads.
         """
         weights = torch.where(mask[:, None, None], logits[..., 1:], logits[..., :1]).softmax(dim=-1)  # (B, 3, H, T)
-        blended = (weights * mask[:, None, None]).flatten(1, 2) @ rows  # (B, 3H, C)
-        w_v, b_v = self.cross_attn.in_proj_weight.chunk(3)[2], self.cross_attn.in_proj_bias.chunk(3)[2]
-        by_head = w_v.unflatten(0, (HEADS, -1))  # (H, c, C)
-        values = torch.einsum("bqhd,hcd->bqhc", blended.unflatten(1, (-1, HEADS)), by_head).flatten(2) + b_v
-        x = self.norm1(vectors + self.cross_attn.out_proj(values))
+        taken = (weights * mask[:, None, None]).transpose(1, 2) @ values  # (B, H, 3, c)
+        b_v = self.cross_attn.in_proj_bias.chunk(3)[2]  # weights sum to 1, zero rows included
+        x = self.norm1(vectors + self.cross_attn.out_proj(taken.transpose(1, 2).flatten(2) + b_v))
         return self.norm2(x + self.ffn(x)), weights.mean(2)
 
 
@@ -85,7 +88,8 @@ class SelectiveInteraction(Selector):
         vectors = torch.stack([evidence[m].global_vector for m in MODALITIES], dim=1)  # (B, 3, C)
         rows = torch.cat([evidence[m].patches for m in MODALITIES], dim=1)  # (B, 3N, C)
         looks = self.token_selection(vectors, rows).unflatten(-1, (len(MODALITIES), -1))  # (B, query, keys of, N)
-        common = {"vectors": vectors, "rows": rows, "logits": self.modal_interactive.look(vectors, rows)}
+        block = self.modal_interactive
+        common = {"vectors": vectors, "values": block.values(rows), "logits": block.look(vectors, rows)}
         found = {}
         for i, m in enumerate(MODALITIES):
             e = evidence[m]
@@ -97,10 +101,25 @@ class SelectiveInteraction(Selector):
 
     def choose(self, evidence: Mapping[str, Evidence], settings: Settings) -> dict[str, Trace]:
         """Mark, unite, and let the globals look at what is left."""
-        masks, groups = self._masks(evidence, settings)
+        return self._looked(evidence, *self._masks(evidence, settings))
+
+    def choose_ordered(
+        self, evidence: Mapping[str, Evidence], settings: Settings, order: Mapping[str, Tensor], *, whole: bool = False
+    ) -> dict[str, Trace]:
+        """As many patches of each modality as the marks keep, by another order; see `Selector`."""
+        masks, _ = self._masks(evidence, settings)
+        given = {}
+        for m, mask in masks.items():
+            first = torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)  # (B, N) as many as were kept
+            given[m] = torch.ones_like(mask) if whole else torch.zeros_like(mask).scatter(1, order[m], first)
+        return self._looked(evidence, given, {m: mask.long() for m, mask in given.items()})
+
+    def _looked(
+        self, evidence: Mapping[str, Evidence], masks: dict[str, Tensor], groups: dict[str, Tensor]
+    ) -> dict[str, Trace]:
         every = torch.cat([masks[m] for m in MODALITIES], dim=1)  # (B, 3N)
         first = evidence[MODALITIES[0]].own
-        result, attention = self.modal_interactive(first["vectors"], first["rows"], every, first["logits"])
+        result, attention = self.modal_interactive(first["vectors"], first["values"], every, first["logits"])
         leak = (attention * ~every.unsqueeze(1)).sum(-1)  # (B, 3)
         seen = attention.mean(1).unflatten(-1, (len(MODALITIES), -1))  # (B, 3, N)
         found = {}
@@ -132,7 +151,7 @@ class SelectiveInteraction(Selector):
         masks[modality] = torch.zeros_like(masks[modality]).scatter(1, keep, True)
         every = torch.cat([masks[m] for m in MODALITIES], dim=1)
         first = {k: t.expand(times, *t.shape[1:]) for k, t in evidence[MODALITIES[0]].own.items()}
-        return self.modal_interactive(first["vectors"], first["rows"], every, first["logits"])[0][:, i]
+        return self.modal_interactive(first["vectors"], first["values"], every, first["logits"])[0][:, i]
 
 
 def _best(scores: Tensor, k: int) -> Tensor:

@@ -1,12 +1,12 @@
 """The same batch on a Ray cluster, through Ray Data: workers compute, the driver writes, so one folder is enough.
 
-Every node needs this package, the images and the checkpoint under the same paths.
+Every node needs this package, the images and the checkpoint under the same paths. They are made absolute here: a
+worker has another folder than the driver.
 """
 
-import os
 import pickle
 from collections.abc import Sequence
-from importlib.util import find_spec
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -15,10 +15,9 @@ from sdtps.checkpoints.load import WeightsSource
 from sdtps.export.batch import work
 from sdtps.export.batch.folder import ResultFolder
 from sdtps.export.batch.work import Item, Result, Task
-from sdtps.support.errors import InputError
+from sdtps.panels import use_selector_file
+from sdtps.retrieval.engine import ray_session
 from sdtps.support.progress import Progress
-
-MISSING = "--engine ray needs Ray, which is not installed; install it with: pip install 'ray[data]'"
 
 
 class Worker:
@@ -29,10 +28,15 @@ class Worker:
         device: a torch device name.
         threads: of torch; the last bits of a result can depend on it, so it is the driver's number.
         task: what to compute.
+        selectors: Python files with selectors of one's own, under paths that every node knows.
     """
 
-    def __init__(self, weights: WeightsSource, device: str, threads: int, task: Task) -> None:
+    def __init__(
+        self, weights: WeightsSource, device: str, threads: int, task: Task, selectors: Sequence[str] = ()
+    ) -> None:
         torch.set_num_threads(threads)
+        for path in selectors:  # before the weights: they may be this selector's
+            use_selector_file(path)
         self.model = weights.load(device)
         self.task = task
 
@@ -42,7 +46,7 @@ class Worker:
         return [{"result": pickle.dumps(result)} for result in work.process(self.model, items, self.task)]
 
 
-def run_ray(
+def run_ray(  # noqa: PLR0913 - each stands for itself
     weights: WeightsSource,
     device: str,
     items: Sequence[Item],
@@ -51,47 +55,40 @@ def run_ray(
     *,
     workers: int = 2,
     address: str | None = None,
+    selectors: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> list[Result]:
     """Compute what the folder lacks; the same files as `run_local`.
 
     Args:
         weights: what to load; a path that every node knows.
-        device: a torch device name; `cuda` asks Ray for one GPU per worker.
+        device: of the workers; `cuda` asks Ray for one GPU each, and the driver needs none.
         items: the triplets.
         task: what to compute.
         folder: where results go.
-        workers: processes.
+        workers: processes, at most; each asks for as many CPUs as torch has threads here.
         address: of a running cluster; a local one is started by default.
+        selectors: Python files that every worker runs first, as the driver did.
         progress: called with (done, total).
 
     Returns:
         The triplets that could not be used.
     """
-    if not find_spec("ray"):
-        raise InputError("batch.no_ray", MISSING)
-    import ray
-
     groups = folder.remaining(items, task.together)
     done = len(items) - sum(len(g) for g in groups)
     failures: list[Result] = []
     if not groups:
         return failures
-    started = not ray.is_initialized()
-    if started:
-        # Workers import this package from where the driver did.
-        paths = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
-        local: dict[str, Any] = {"num_cpus": workers} if address is None else {}
-        environment = {"env_vars": {"PYTHONPATH": paths}}
-        ray.init(address=address, runtime_env=environment, include_dashboard=False, log_to_driver=False, **local)
-    try:
+    threads = torch.get_num_threads()
+    with ray_session(threads, address) as ray:
         ray.data.DataContext.get_current().enable_progress_bars = False
-        rows = [{"items": pickle.dumps(group)} for group in groups]
+        rows = [{"items": pickle.dumps([_absolute(item) for item in group])} for group in groups]
         results = ray.data.from_items(rows, override_num_blocks=len(rows)).flat_map(
             Worker,
-            fn_constructor_args=(weights, device, torch.get_num_threads(), task),
-            compute=ray.data.ActorPoolStrategy(size=workers),
-            num_cpus=1,
+            fn_constructor_args=(weights.absolute(), device, threads, task, tuple(selectors)),
+            # Where fewer fit at once, fewer run: a worker without cores of its own would only slow the others down.
+            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers),
+            num_cpus=threads,
             num_gpus=1 if device.startswith("cuda") else None,
         )
         for row in results.iter_rows():
@@ -101,7 +98,10 @@ def run_ray(
             done += 1
             if progress is not None:
                 progress(done, len(items))
-    finally:
-        if started:
-            ray.shutdown()
     return failures
+
+
+def _absolute(item: Item) -> Item:
+    record = item.record
+    rgb, nir, tir = (path.resolve() for path in record.paths)
+    return replace(item, record=replace(record, paths=(rgb, nir, tir), mask=record.mask and record.mask.resolve()))

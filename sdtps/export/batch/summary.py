@@ -102,11 +102,11 @@ def _sheet(rows: Sequence[Row], frequency: Mapping[str, FloatArray], grid: Grid,
     good, bad = [r for r in rows if not r["error"]], [r for r in rows if r["error"]]
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>SDTPS Lens batch</title>",
-        f"<style>{STYLE}</style><h1>SDTPS Lens: {len(good)} triplets</h1>",
+        f"<style>{STYLE}</style><h1>SDTPS Lens: {len(good)} image sets</h1>",
         f"<p class='facts'>{html.escape(' · '.join(f'{k} {v}' for k, v in facts.items()))}</p>",
         "<div class='both'><div><h2>How often each patch is kept</h2><div class='maps'>",
         *(_map(m, values, grid) for m, values in frequency.items()),
-        "</div></div><div><h2>Mean over the triplets</h2><table>",
+        "</div></div><div><h2>Mean over the image sets</h2><table>",
         *(f"<tr><th>{_title(name)}<td>{value:.3f}" for name, value in _means(good).items()),
         "</table></div></div>",
     ]
@@ -114,7 +114,7 @@ def _sheet(rows: Sequence[Row], frequency: Mapping[str, FloatArray], grid: Grid,
         parts += ["<h2>Skipped</h2><ul class='failed'>"]
         parts += [f"<li><code>{html.escape(r['name'])}</code> {html.escape(r['error'])}" for r in bad]
         parts += ["</ul>"]
-    parts += ["<h2>Triplets</h2><p class='facts'>Per modality: photograph, score, kept.</p><div class='sheet'>"]
+    parts += ["<h2>Image sets</h2><p class='facts'>Per modality: photograph, score, kept.</p><div class='sheet'>"]
     for row in good:
         source = quote(next(f for f in row["files"] if f.startswith("overlays/")))
         overlap = fmean(v for k, v in row.items() if k.startswith("overlap_") and k != "overlap_by_chance")

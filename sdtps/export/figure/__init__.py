@@ -1,7 +1,7 @@
 """Figures for papers: vector PDF and SVG with real text, PNG at any dpi. Matplotlib's object interface, no display.
 
-Three layouts, each a function that returns a `Sheet`: `grid_figure` (one analysis), `compare_figure` (A against B) and
-`rank_figure` (queries and what was found). `Sheet.save` writes any format.
+Layouts, each a function that returns a `Sheet`: `grid_figure` (one analysis), `collection_figure` (several),
+`compare_figure` (A against B) and `rank_figure` (queries and what was found). `Sheet.save` writes any format.
 """
 
 from importlib import import_module
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sdtps.export.figure.style import FORMATS, PRESETS, FigureOptions
 
 if TYPE_CHECKING:
+    from sdtps.export.figure.collection import Collected, collection_figure
     from sdtps.export.figure.compare import compare_figure
     from sdtps.export.figure.grid import grid_figure
     from sdtps.export.figure.ranks import RankedItem, RankedQuery, rank_figure
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # What draws is imported when it is asked for: Matplotlib and fontTools would make every start slower.
 _HOMES = {
+    "Collected": "collection",
+    "collection_figure": "collection",
     "compare_figure": "compare",
     "grid_figure": "grid",
     "RankedItem": "ranks",
@@ -28,10 +31,12 @@ _HOMES = {
 __all__ = [
     "FORMATS",
     "PRESETS",
+    "Collected",
     "FigureOptions",
     "RankedItem",
     "RankedQuery",
     "Sheet",
+    "collection_figure",
     "compare_figure",
     "grid_figure",
     "rank_figure",

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from sdtps.export.figure import cells
 from sdtps.export.figure.grid import EDGE, GAP, HEAD_SIZE, LABEL, LINE, LINE_SIZE, NUMBER_SIZE, draw_banner, row_label
 from sdtps.export.figure.sheet import Sheet
-from sdtps.export.figure.style import ENTERED, GREY, LEFT, FigureOptions
+from sdtps.export.figure.style import ENTERED, GREY, LEFT, FigureOptions, on_a_page
 from sdtps.images.encode import Pixels
 from sdtps.metrics.overlap import overlap
 from sdtps.panels import SLIDERS, settings_line
@@ -49,16 +49,20 @@ def compare_figure(
     height = width * picture[0] / picture[1]
     weak = next((x.weights for x in (a, b) if not x.weights.complete), None)
     top = EDGE + (BANNER if weak else 0)
-    pitch = (HEAD if aside > 1 else 0) + height + FOOT + GAP
     head = HEAD if aside == 1 else 0
-    sheet = Sheet(options.inches, top + head + rows * pitch + LEGEND + (2 * LINE + 0.02) * options.provenance + EDGE)
+    between = (HEAD if aside > 1 else 0) + FOOT + GAP
+    besides = top + head + rows * between + LEGEND + (2 * LINE + 0.02) * options.provenance + EDGE
+    full = width
+    width, height = on_a_page(options.inches, (width, height), rows, besides + rows * height)
+    margin, pitch = len(COLUMNS) * (full - width) / 2, between + height
+    sheet = Sheet(options.inches, besides + rows * height)
     sheet.notes = options.notes()
     if weak:
         draw_banner(sheet, weak, words)
     heads = {name: ("", words[name]) for name in COLUMNS if name not in ("a", "b")}
     heads |= {"a": (labels[0], _difference(a, b)), "b": (labels[1], _difference(b, a))}
     for i, m in enumerate(MODALITIES):
-        x = EDGE + (i % aside) * block
+        x = EDGE + margin + (i % aside) * block
         y = top + HEAD + (i // aside) * pitch
         row_label(sheet, x + LABEL, y + height / 2, m.upper())
         kept_a, kept_b = a[m].mask, b[m].mask
@@ -80,7 +84,7 @@ def compare_figure(
                 sheet.text(middle, foot, f"{trace.kept}/{grid.patches}", NUMBER_SIZE, within=width)
             elif name == "change":
                 agreement = overlap(a[m].keep, b[m].keep, grid.patches).jaccard
-                counts = f"+{int((kept_b & ~kept_a).sum())} −{int((kept_a & ~kept_b).sum())}, J = {agreement:.2f}"
+                counts = f"+{int((kept_b & ~kept_a).sum())} −{int((kept_a & ~kept_b).sum())}, Jaccard {agreement:.2f}"
                 sheet.text(middle, foot, counts, NUMBER_SIZE, within=width + GAP)
     _legend(sheet, top + head + rows * pitch + 0.09, words)
     if options.provenance:

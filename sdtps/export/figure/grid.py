@@ -1,7 +1,7 @@
 """The main layout: rows RGB, NIR, TIR; chosen columns; one numbered colour bar per column or per picture."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,12 +9,23 @@ from matplotlib.axes import Axes
 from sdtps import panels
 from sdtps.export.figure import cells
 from sdtps.export.figure.sheet import Sheet
-from sdtps.export.figure.style import GREY, INK, WARNING_FILL, WARNING_INK, WARNING_LINE, FigureOptions, short
+from sdtps.export.figure.style import (
+    GREY,
+    INK,
+    WARNING_FILL,
+    WARNING_INK,
+    WARNING_LINE,
+    FigureOptions,
+    about_line,
+    on_a_page,
+    short,
+)
 from sdtps.export.rendering import colour_table
 from sdtps.images.encode import Pixels
 from sdtps.metrics.flatness import flat_maps
 from sdtps.panels import HEAT_PANELS, PANELS, Kind, Panel, maps_of, settings_line
 from sdtps.types import MODALITIES, Analysis, FloatArray, Modality, ModalityTrace, WeightsReport
+from sdtps.variants import get_variant
 
 # Inches.
 LABEL, GAP, EDGE = 0.17, 0.045, 0.02
@@ -33,36 +44,47 @@ class Layout:
         tops: upper edge of each row.
         bottom: lower edge of the last row of pictures.
         height: of the sheet.
+        margin: left of the rows' names, where cells are narrower than the sheet would allow.
     """
 
     cell: tuple[float, float]
     tops: tuple[float, ...]
     bottom: float
     height: float
+    margin: float = 0.0
 
     def place(self, row: int, col: int) -> tuple[float, float]:
         """Upper left corner of a picture."""
-        return EDGE + LABEL + col * (self.cell[0] + GAP), self.tops[row]
+        return EDGE + self.margin + LABEL + col * (self.cell[0] + GAP), self.tops[row]
 
 
 def layout_of(
     options: FigureOptions, columns: Sequence[str], aspect: float, banner: bool, missing: Sequence[bool]
 ) -> Layout:
-    """Cells that fill the width; the row of a missing modality is a strip."""
-    count, bars = len(columns), any(c in HEAT_PANELS for c in columns)
-    width = (options.inches - 2 * EDGE - LABEL - (count - 1) * GAP) / count
-    height = width * aspect
+    """Cells that fill the width unless the page is too short; the row of a missing modality is a strip."""
+    width = (options.inches - 2 * EDGE - LABEL - (len(columns) - 1) * GAP) / len(columns)
+    whole = _stacked(options, columns, (width, width * aspect), banner, missing)
+    cell = on_a_page(options.inches, whole.cell, missing.count(False), whole.height)
+    margin = len(columns) * (width - cell[0]) / 2
+    return replace(_stacked(options, columns, cell, banner, missing), margin=margin)
+
+
+def _stacked(
+    options: FigureOptions, columns: Sequence[str], cell: tuple[float, float], banner: bool, missing: Sequence[bool]
+) -> Layout:
+    """Cells of a size, row below row."""
+    bars = any(c in HEAT_PANELS for c in columns)
     per_map = bars and options.scale == "map"
     own_bar = BAR + BAR_NUMBERS + 0.02 if per_map else 0
     y = EDGE + HEAD + (BANNER if banner else 0)
     tops, bottom = [], y
     for gone in missing:
         tops.append(y)
-        bottom = y + (STRIP if gone else height)
+        bottom = y + (STRIP if gone else cell[1])
         y = bottom + GAP + (0 if gone else own_bar)
     below = (BAR + BAR_NUMBERS + GAP if bars else 0) + (CAPTION if options.captions else 0)
-    below += LINE + 0.02 if options.provenance else 0
-    return Layout((width, height), tuple(tops), bottom, bottom + below + EDGE)
+    below += 2 * LINE + 0.02 if options.provenance else 0
+    return Layout(cell, tuple(tops), bottom, bottom + below + EDGE)
 
 
 def grid_figure(analysis: Analysis, pixels: Mapping[str, Pixels | None], options: FigureOptions | None = None) -> Sheet:
@@ -144,12 +166,16 @@ def draw_provenance(sheet: Sheet, analysis: Analysis, options: FigureOptions) ->
     settings, report, words = analysis.settings, analysis.weights, options.words()
     state = words["trained" if report.complete else "partial" if report.trained else "random"]
     weights = words["weights"].format(name=report.name, hash=report.short_hash, state=state)
-    variant = words["variant"].format(name=settings.variant)
+    variant = words["variant"].format(name=get_variant(settings.variant).plain_name)
     line = f"{weights} · {variant} · {settings_line(settings)}"
     if options.rendering.blended and any(panel in HEAT_PANELS for panel in options.panels(settings.variant)):
         line += f" · {words['mixed']}"
     y = sheet.height - EDGE - 0.02
-    sheet.text(EDGE + LABEL, y, line, LINE_SIZE, within=sheet.width - 2 * EDGE - LABEL, color=GREY, align="left")
+    for i, text in enumerate((line, about_line(report, options))):
+        place = y - (1 - i) * LINE
+        sheet.text(
+            EDGE + LABEL, place, text, LINE_SIZE, within=sheet.width - 2 * EDGE - LABEL, color=GREY, align="left"
+        )
 
 
 def colour_bar(
@@ -263,7 +289,7 @@ class Drawing:
             return ""
         other = modality.others[panel.other]
         gone = self.analysis[other].missing
-        return self.options.words()["no.picture"].format(name=other.upper()) if gone else f"← {other.upper()}"
+        return self.options.words()["no.picture" if gone else "to"].format(name=other.upper())
 
     def _picture(self, axes: Axes, panel: Panel, modality: Modality, values: FloatArray | None) -> None:
         grid, trace, pixels = self.analysis.grid, self.analysis[modality], self.pixels[modality]

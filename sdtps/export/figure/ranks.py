@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sdtps.export.figure import cells
 from sdtps.export.figure.grid import EDGE, HEAD_SIZE, LABEL, NUMBER_SIZE, row_label
 from sdtps.export.figure.sheet import Sheet
-from sdtps.export.figure.style import GREY, RIGHT, WRONG, FigureOptions
+from sdtps.export.figure.style import GREY, RIGHT, WRONG, FigureOptions, on_a_page
 from sdtps.images.encode import Pixels
 from sdtps.types import MODALITIES, Grid
 
@@ -49,11 +49,14 @@ def rank_figure(queries: Sequence[RankedQuery], options: FigureOptions | None = 
     shape = next(p.shape for q in queries for p in q.pixels.values() if p is not None)
     width = (options.inches - 2 * EDGE - LABEL - QUERY_GAP - depth * GAP) / (depth + 1)
     height = width * shape[0] / shape[1]
-    block = len(MODALITIES) * height + (len(MODALITIES) - 1) * GAP / 2 + FOOT
-    total = EDGE + HEAD + len(queries) * block + (len(queries) - 1) * BETWEEN + EDGE
-    sheet = Sheet(options.inches, total)
+    rows, besides = len(MODALITIES) * len(queries), (len(MODALITIES) - 1) * GAP / 2 + FOOT
+    around = EDGE + HEAD + len(queries) * besides + (len(queries) - 1) * BETWEEN + EDGE
+    full = width
+    width, height = on_a_page(options.inches, (width, height), rows, around + rows * height)
+    block = len(MODALITIES) * height + besides
+    sheet = Sheet(options.inches, around + rows * height)
     sheet.notes = options.notes()
-    first = EDGE + LABEL
+    first = EDGE + LABEL + (depth + 1) * (full - width) / 2
 
     def left(rank: int) -> float:
         return first + width + QUERY_GAP + GAP + rank * (width + GAP)

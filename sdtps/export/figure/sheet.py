@@ -17,9 +17,12 @@ from matplotlib.text import Text
 
 from sdtps.export.figure import fonts
 from sdtps.export.figure.style import DPI, FORMATS, GREY, INK
+from sdtps.support.errors import SettingsError
 from sdtps.support.files import write_whole
+from sdtps.support.memory import give_back
 
 SMALLEST = 4.0  # points; below that nobody reads it
+MAX_PIXELS = 36_000_000  # of a PNG: a page at 900 dpi, and about half a gigabyte while it is drawn
 # Text stays text (TrueType in PDF, <text> in SVG), and the same figure is the same file.
 SAVING = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "sdtps-lens", "mathtext.fontset": "stix"}
 _lock = threading.Lock()  # Matplotlib keeps global state, and a server has threads
@@ -105,6 +108,8 @@ class Sheet:
         """
         if kind not in FORMATS:
             raise ValueError(f"There is no format {kind!r}; choose one of {', '.join(FORMATS)}.")
+        if kind == "png":
+            self._check_pixels(dpi)
         metadata = {
             "pdf": {"Creator": "SDTPS Lens", "Producer": "Matplotlib", "CreationDate": None},
             "svg": {"Creator": "SDTPS Lens", "Date": None},
@@ -117,7 +122,22 @@ class Sheet:
         with _lock, rc_context(SAVING):
             self.figure.savefig(stream, format=kind, dpi=dpi, metadata=metadata, facecolor="white")
         content = stream.getvalue()
+        if kind == "png":
+            give_back()
         return fonts.embed(content, self.figure) if kind == "svg" else content
+
+    def _check_pixels(self, dpi: int) -> None:
+        """Refuse what would fill the memory, before anything is drawn."""
+        area = self.width * self.height
+        if area * dpi**2 <= MAX_PIXELS:
+            return
+        text = "The figure would have {pixels:.0f} megapixels; the limit is {limit:.0f}. Take {dpi} dpi, or a PDF."
+        most = int((MAX_PIXELS / area) ** 0.5)
+        pixels = area * dpi**2 / 1e6
+        raise SettingsError("figure.pixels", text, pixels=pixels, limit=MAX_PIXELS / 1e6, dpi=most)
+
+    def _repr_png_(self) -> bytes:
+        return self.render("png")
 
     def save(self, path: str | Path, dpi: int = DPI) -> None:
         """Write a file; its ending says the format."""

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from sdtps.export.rendering import COLOUR_MAPS, Over
 from sdtps.panels import PANELS, SDTPS_PANELS, panels_of
 from sdtps.support.errors import SettingsError
+from sdtps.types import WeightsReport
 from sdtps.variants import Group
 from sdtps.web.static import texts
 
@@ -28,6 +29,7 @@ PRESETS = MappingProxyType(
 )
 PAGE_PANELS = tuple(name for name in SDTPS_PANELS if PANELS[name].group is not Group.WHAT_IF)
 COLUMN_PANELS = tuple(name for name in PAGE_PANELS if PANELS[name].compact)
+PAGE_WIDTH, PAGE_HEIGHT = 8.5, 8.4  # what a figure with its caption has on a page; wider ones (posters) in proportion
 WIDE_ENOUGH = 5.0  # inches, from which all eight columns are legible
 
 FONT = "STIXGeneral"  # Times-like, as the templates' body; comes with Matplotlib
@@ -52,17 +54,20 @@ ENTERED, LEFT = "#1b9e77", "#d95f02"
 WORDS = {
     "en": {
         "missing": "no picture: the model was given zeros, and its prior is left out here",
-        "no.picture": "← {name}: no picture",
+        "to": "to {name}",
+        "no.picture": "to {name}: no picture",
         "absent": "not in\nthese weights",
         "flat": "flat\n≈ {value}",
         "threshold": "threshold {value}",
         "mixed": "colours are mixed with the photograph",
         "draws": "{n} draws",
         "weights": "weights {name} ({hash}, {state})",
-        "trained": "trained",
+        "trained": "complete",
         "partial": "partly loaded",
         "random": "random",
         "variant": "variant {name}",
+        "about.silent": "training data not stated",
+        "about.maps": "a map is no segmentation",
         "banner.random": "Random weights: nothing was learned, the maps mean nothing.",
         "banner.partial": "Partly loaded weights: {missing} tensors stayed at random values.",
         "change": "Change",
@@ -74,17 +79,20 @@ WORDS = {
     },
     "zh": {
         "missing": "无图像：模型输入为零，此处不画其先验",
-        "no.picture": "← {name}：无图像",
+        "to": "与 {name}",
+        "no.picture": "与 {name}：无图像",
         "absent": "权重中\n没有",
         "flat": "几乎不变\n≈ {value}",
         "threshold": "阈值 {value}",
         "mixed": "颜色与照片混合",
         "draws": "{n} 次抽样",
         "weights": "权重 {name}（{hash}，{state}）",
-        "trained": "已训练",
+        "trained": "完整",
         "partial": "部分加载",
         "random": "随机",
         "variant": "变体 {name}",
+        "about.silent": "未说明训练数据",
+        "about.maps": "热图不是分割结果",
         "banner.random": "随机权重：没有学到任何东西，图没有意义。",
         "banner.partial": "部分加载的权重：{missing} 个张量仍为随机值。",
         "change": "变化",
@@ -95,6 +103,15 @@ WORDS = {
         "no.cjk": "",
     },
 }
+
+
+def on_a_page(inches: float, cell: tuple[float, float], rows: int, height: float) -> tuple[float, float]:
+    """Width and height of a cell, made smaller where a sheet with so many rows of it would be taller than a page."""
+    tallest = PAGE_HEIGHT * max(1.0, inches / PAGE_WIDTH)
+    if height <= tallest or rows == 0:
+        return cell
+    smaller = max(0.05, cell[1] - (height - tallest) / rows)
+    return cell[0] * smaller / cell[1], smaller
 
 
 @dataclass(frozen=True)
@@ -144,6 +161,8 @@ class FigureOptions:
         unknown = [c for c in self.columns or () if c not in PANELS]
         if unknown or self.columns == ():
             raise _unknown("column", unknown[0] if unknown else "", PANELS)
+        if len(set(self.columns or ())) < len(self.columns or ()):
+            raise SettingsError("figure.repeated", "A figure holds each column once; leave out the repeated ones.")
 
     @property
     def rendering(self) -> Over:
@@ -161,9 +180,14 @@ class FigureOptions:
         own = [name for name in panels_of(variant) if name in legible or name not in SDTPS_PANELS]
         return self.columns or tuple(own)
 
+    @property
+    def drawn_language(self) -> str:
+        """The language that is printed: English where no font could print Chinese."""
+        return self.language if self.language == "en" or cjk_font() else "en"
+
     def words(self) -> dict[str, str]:
         """The words of the language, those of the page for the columns; English where no font could print Chinese."""
-        language = self.language if self.language == "en" or cjk_font() else "en"
+        language = self.drawn_language
         return WORDS[language] | {
             name: texts()[language].get(f"column.{name}", panel.title or name) for name, panel in PANELS.items()
         }
@@ -171,6 +195,14 @@ class FigureOptions:
     def notes(self) -> tuple[str, ...]:
         """What was not done as asked, in plain sentences."""
         return () if self.language == "en" or cjk_font() else (WORDS["en"]["no.cjk"],)
+
+
+def about_line(report: WeightsReport, options: FigureOptions) -> str:
+    """What the weights are by their own account, and what maps do not tell."""
+    words = options.words()
+    own = report.about.get(options.drawn_language) or report.about.get("en") or {}
+    known = own.get("line", words["about.silent"]) if report.trained else words["banner.random"]
+    return f"{known.rstrip('.')} · {words['about.maps']}"
 
 
 def _unknown(what: str, value: object, choices: Iterable[str]) -> SettingsError:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sdtps.runs.schema import Run
 from sdtps.training.lab.experiments import Experiment
-from sdtps.training.lab.table import head_losses
+from sdtps.training.lab.table import losses_of
 
 CELL, PLOT, EDGE, COLUMNS = (188, 150), (150, 84), 12, 5
 STYLE = """
@@ -21,7 +21,7 @@ text { font: 11px system-ui, sans-serif; fill: #18212c } .small { font-size: 9px
 
 def figure_of(experiments: Sequence[Experiment], runs: Mapping[str, Sequence[Run]]) -> str:
     """Small plots on one scale; grey is `final`, for comparison."""
-    losses = {e.name: [head_losses(run) for run in runs[e.name]] for e in experiments if runs.get(e.name)}
+    losses = {e.name: [losses_of(run) for run in runs[e.name]] for e in experiments if runs.get(e.name)}
     everything = [v for lists in losses.values() for values in lists for v in values if math.isfinite(v)]
     top, bottom = math.ceil(max(everything)), math.floor(min(everything))
     epochs = max(len(values) for lists in losses.values() for values in lists)

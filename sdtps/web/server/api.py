@@ -1,4 +1,4 @@
-"""The public HTTP API: five named endpoints for `gradio_client` and curl, and a plain health check for proxies.
+"""The public HTTP API: named endpoints for `gradio_client` and curl, and a plain health check for proxies.
 
 Pictures travel as base64 text or as files that the client uploaded to this server; no other path is ever read.
 """
@@ -23,13 +23,16 @@ from sdtps.export.bundle import versions, write_bundle
 from sdtps.images.read import MAX_BYTES, Fit
 from sdtps.pipeline import OpenSet, runnable
 from sdtps.support.errors import InputError, LensError, full_sentence
+from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Analysis
 from sdtps.web.server.access_log import with_log
 from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.jobs import QUICK_SECONDS, Lane
 from sdtps.web.session.requests import SettingsFields, malformed
 from sdtps.web.session.tasks.exports import FileFormat, Look
 
 Pictures = tuple[object, object, object]
+LONGEST_ADDRESS = 4096
 log = logging.getLogger(__name__)
 
 
@@ -53,6 +56,8 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
         fit: Literal["stretch", "letterbox"] = "stretch",
         weights: str | None = None,
         camera: int | None = None,
+        example: str | None = None,
+        record: str | None = None,
     ) -> dict[str, Any]:
         """Select patches of an RGB / near-infrared / thermal image set of one person by SDTPS, and say why.
 
@@ -71,9 +76,15 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
             fit: what to do with pictures of another shape than the model's.
             weights: short hash of loaded weights (see /weights); the first by default.
             camera: label of the camera from 0, for weights with a camera embedding.
+            example: name of a shipped image set, instead of pictures (see /sets).
+            record: id of an image set of a data folder, instead of pictures.
         """
-        settings = _given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
-        found = _answered(lambda: _analysed(backend, (rgb, nir, tir), settings, fit, weights, camera))
+        settings = given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
+        found = answered(
+            lambda: analysed(
+                backend, (rgb, nir, tir), settings, fit, weights, camera, given(example=example, record=record)
+            )
+        )
         return serialise.as_json(found[1])
 
     def figure(  # noqa: PLR0913 - the public parameters
@@ -94,6 +105,8 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
         fit: Literal["stretch", "letterbox"] = "stretch",
         weights: str | None = None,
         camera: int | None = None,
+        example: str | None = None,
+        record: str | None = None,
     ) -> FileData:
         """Draw the figure of an image set for a paper: rows RGB, NIR, TIR; one column per step of the selection.
 
@@ -115,17 +128,27 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
             fit: what to do with pictures of another shape than the model's.
             weights: short hash of loaded weights; the first by default.
             camera: label of the camera from 0, for weights with a camera embedding.
+            example: name of a shipped image set, instead of pictures (see /sets).
+            record: id of an image set of a data folder, instead of pictures.
         """
-        settings = _given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
+        settings = given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
 
         def work() -> FileData:
             look = Look.parse({"width": width, "columns": columns, "captions": captions, "language": language})
             wanted = FileFormat.parse({"format": format, "dpi": dpi})
-            opened, analysis = _analysed(backend, (rgb, nir, tir), settings, fit, weights, camera)
-            sheet = drawing.grid_figure(analysis, opened.prepared.pixels, look.options())
-            return _file(sheet.render(wanted.format, wanted.dots), f"sdtps-figure.{wanted.format}", files)
+            options = look.options()
+            opened, analysis = analysed(
+                backend, (rgb, nir, tir), settings, fit, weights, camera, given(example=example, record=record)
+            )
 
-        return _answered(work)
+            def draw(_progress: Progress, _cancelled: Callable[[], bool]) -> dict[str, Any]:
+                sheet = drawing.grid_figure(analysis, opened.prepared.pixels, options)
+                return {"content": sheet.render(wanted.format, wanted.dots)}
+
+            content = backend.jobs.run(draw, Lane.QUICK, QUICK_SECONDS)["content"]
+            return _file(content, f"sdtps-figure.{wanted.format}", files)
+
+        return answered(work)
 
     def bundle(  # noqa: PLR0913 - the public parameters
         rgb: str | None = None,
@@ -139,18 +162,27 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
         fit: Literal["stretch", "letterbox"] = "stretch",
         weights: str | None = None,
         camera: int | None = None,
+        example: str | None = None,
+        record: str | None = None,
     ) -> FileData:
         """Pack the analysis of an image set into a zip: figure, inputs, every array, settings, weights, versions.
 
         The arguments are those of `analyse`.
         """
-        settings = _given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
+        settings = given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
 
         def work() -> FileData:
-            opened, analysis = _analysed(backend, (rgb, nir, tir), settings, fit, weights, camera)
-            return _file(write_bundle(analysis, opened.prepared.pixels), "sdtps-bundle.zip", files)
+            opened, analysis = analysed(
+                backend, (rgb, nir, tir), settings, fit, weights, camera, given(example=example, record=record)
+            )
 
-        return _answered(work)
+            def pack(progress: Progress, _cancelled: Callable[[], bool]) -> dict[str, Any]:
+                return {"content": write_bundle(analysis, opened.prepared.pixels, progress=progress)}
+
+            content = backend.jobs.run(pack, Lane.QUICK, QUICK_SECONDS)["content"]
+            return _file(content, "sdtps-bundle.zip", files)
+
+        return answered(work)
 
     def weights() -> list[dict[str, Any]]:
         """List the weights to choose from; of those in memory also the report: what was loaded, what is missing."""
@@ -160,10 +192,14 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
         """Say that the server is up, and what it runs."""
         return health_facts(backend)
 
-    heavy: dict[str, Any] = {"concurrency_limit": 1, "concurrency_id": "backbone"}
-    endpoints: dict[str, Callable[..., Any]] = {"analyse": analyse, "figure": figure, "bundle": bundle}
-    for name, work in endpoints.items():
-        gr.api(with_log(f"api.{name}", work), api_name=name, **heavy)
+    # Drawing has a queue of its own: who waits for the backbone must not wait for somebody's figure.
+    endpoints: dict[str, tuple[str, Callable[..., Any]]] = {
+        "analyse": ("backbone", analyse),
+        "figure": ("drawing", figure),
+        "bundle": ("drawing", bundle),
+    }
+    for name, (queue, work) in endpoints.items():
+        gr.api(with_log(f"api.{name}", work), api_name=name, concurrency_limit=1, concurrency_id=queue)
     gr.api(weights, api_name="weights")
     gr.api(health, api_name="health")
 
@@ -197,20 +233,31 @@ def weights_list(backend: PageBackend) -> list[dict[str, Any]]:
     return listed
 
 
-def _given(**values: Any) -> dict[str, Any]:
+def given(**values: Any) -> dict[str, Any]:
     """The settings that were named; the rest stays as the weights have it."""
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _analysed(
-    backend: PageBackend, pictures: Pictures, settings: dict[str, Any], fit: object, weights: object, camera: object
+def analysed(
+    backend: PageBackend,
+    pictures: Pictures,
+    settings: dict[str, Any],
+    fit: object,
+    weights: object,
+    camera: object,
+    named: dict[str, Any],
 ) -> tuple[OpenSet, Analysis]:
+    """The analysis of pictures, or of a set by its name: `{"example": ...}` or `{"record": ...}`."""
     asked = SettingsFields.parse(settings)
     model = backend.models.model(weights if isinstance(weights, str) else None)
     if fit not in list(Fit) or not (camera is None or (isinstance(camera, int) and not isinstance(camera, bool))):
         raise malformed()
     wanted = asked.over(model.settings)
     runnable(model, wanted.variant)  # before anything is decoded
+    if named:
+        triplet, known = backend.named(named, Fit(str(fit)))
+        opened = OpenSet.of(model, triplet, known if camera is None else camera, asked=camera is not None)
+        return opened, opened.analyse(wanted)
     contents = [_content(p) for p in pictures]
     if not any(contents):
         raise InputError("input.none", "All three images are missing; give at least one.")
@@ -224,6 +271,8 @@ def _content(picture: object) -> bytes | None:
     if picture is None or picture == "":
         return None
     if isinstance(picture, str):
+        if (uploaded := _path_in(picture)) is not None:
+            return _content({"path": uploaded})
         if len(picture) > MAX_BYTES * 4 // 3 + 1024:
             raise InputError("input.too_big", "The file has {megabytes:.1f} MB; the limit is {limit} MB.",
                              megabytes=len(picture) * 3 / 4 / 2**20, limit=MAX_BYTES // 2**20)  # fmt: skip
@@ -238,6 +287,12 @@ def _content(picture: object) -> bytes | None:
     raise _not_a_picture()
 
 
+def _path_in(text: str) -> str | None:
+    """The path of an upload, alone or in the address that this server gives it; None for anything else."""
+    folder = str(Path(get_upload_folder()).resolve())
+    return text[text.index(folder) :] if len(text) < LONGEST_ADDRESS and folder in text else None
+
+
 def _not_a_picture() -> InputError:
     return InputError("api.picture", "A picture is base64 text, a data URL or an uploaded file; this is none of them.")
 
@@ -248,7 +303,7 @@ def _file(content: bytes, name: str, files: set[str]) -> FileData:
     return FileData(path=path, orig_name=name, size=len(content))
 
 
-def _answered(work: Callable[[], Any]) -> Any:
+def answered(work: Callable[[], Any]) -> Any:
     """The answer, or one sentence, as on the page."""
     try:
         return work()

@@ -26,9 +26,10 @@ SERVER_FUNCTIONS = f"{API}/component_server"
 QUEUED = (f"{API}/queue/join", f"{API}/call/")
 STATIC = ("/assets/", "/static/", "/theme.css", "/favicon.ico", "/manifest.json", "/robots.txt", f"{API}/theme.css")
 HEALTH = "/health"
+PICTURE = "/preview.jpg"  # what others show of the page
 LOGIN = "/login"
 # What the page and the public API use; Gradio has more, and what nobody uses is closed.
-PATHS = ("/", "/config", "/logout", HEALTH, LOGIN)
+PATHS = ("/", "/config", "/logout", HEALTH, PICTURE, LOGIN)
 ENDPOINTS = (
     "info", "openapi.json", "app_id", "user", "token", "login_check", "startup-events", "heartbeat/", "queue/",
     "call/", "cancel", "reset", "upload", "component_server", "file=", "mcp",

@@ -9,11 +9,12 @@ from sdtps.web import static
 from sdtps.web.server.access_log import logged, outcome
 from sdtps.web.server.api import add_api
 from sdtps.web.server.component import lens_view
+from sdtps.web.server.document import TITLE
 from sdtps.web.server.limits import refuse_downloads
+from sdtps.web.server.tools import add_tools
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.model_registry import UPLOAD_BYTES
 
-TITLE = "SDTPS Lens"
 FONT = ["system-ui", "Segoe UI", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Noto Sans", "sans-serif"]
 QUEUE_SIZE = 32
 DAY = 24 * 3600
@@ -23,6 +24,7 @@ FRAME_CSS = """
 .gradio-container, .gradio-container > .main, .gradio-container .wrap, main.fillable {
   padding: 0 !important; max-width: none !important; }
 #lens, #lens .html-container { padding: 0 !important; }
+.toast-wrap { display: none !important; } /* a lost connection has a banner of its own */
 """
 
 
@@ -32,6 +34,7 @@ def build_page(backend: PageBackend) -> gr.Blocks:
     with gr.Blocks(title=TITLE, fill_width=True, delete_cache=(3600, DAY)) as page:
         made: set[str] = set()
         add_api(backend, made)
+        add_tools(backend)
         page.temp_file_sets.append(made)
         view = lens_view(backend)
 

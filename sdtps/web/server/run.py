@@ -1,11 +1,9 @@
 """From a page to a server: its options, guards, log, and a clean end."""
 
 import argparse
-import errno
 import logging
 import os
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable
@@ -20,10 +18,13 @@ from sdtps.support.errors import InputError
 from sdtps.web.server import access_log as logs
 from sdtps.web.server.accounts import read_accounts, signing_in
 from sdtps.web.server.api import health_route
+from sdtps.web.server.compression import Compression
+from sdtps.web.server.document import Document, picture_route
 from sdtps.web.server.headers import SecurityHeaders
 from sdtps.web.server.limits import guards
 from sdtps.web.server.page import launch_options
 from sdtps.web.server.temporary_files import TemporaryFiles
+from sdtps.web.server.tools import give_structure
 from sdtps.web.session.backend import PageBackend
 
 GRACE_SECONDS = 2  # for answers under way when the server is asked to stop
@@ -63,29 +64,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--log-format", choices=logs.FORMATS, default=env("SDTPS_LOG_FORMAT") or "text")
 
 
-def check_port(host: str, port: int) -> None:
-    """Say at once that a port cannot be used, before any weights are loaded."""
-    try:
-        if not 0 < port < 65536:  # the system would take the remainder
-            raise OverflowError
-        family = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family[0]) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(family[4])
-    except (OSError, OverflowError) as error:
-        code = getattr(error, "errno", None)
-        if code == errno.EADDRINUSE:
-            why = "is taken by another program; choose another port with --port, such as"
-        elif code == errno.EACCES:
-            why = "needs more rights than this account has; choose a port from 1024 up with --port, such as"
-        else:
-            why = "cannot be used; check --host, or choose another port with --port, such as"
-        other = port + 1 if 1024 <= port < 65535 else 7860
-        raise SystemExit(f"Port {port} on {host} {why} {other}.") from None
+def serve(
+    page: gr.Blocks, backend: PageBackend, options: argparse.Namespace, ready: Callable[[str], None] = lambda _: None
+) -> None:
+    """Serve until a signal says stop; then end within five seconds, whatever still runs.
 
-
-def serve(page: gr.Blocks, backend: PageBackend, options: argparse.Namespace) -> None:
-    """Serve until a signal says stop; then end within five seconds, whatever still runs."""
+    Args:
+        page: the page.
+        backend: answers it.
+        options: of the command line.
+        ready: told where the page is once it can be opened.
+    """
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -104,10 +93,12 @@ def serve(page: gr.Blocks, backend: PageBackend, options: argparse.Namespace) ->
         auth=_gate(options.auth),
         app_kwargs={
             "middleware": middleware(settings["max_file_size"], options),
-            "routes": [health_route(backend, page)],
+            "routes": [health_route(backend, page), picture_route()],
         },
         **settings,
     )
+    give_structure(page)
+    ready(f"Open {local}")
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
     logs.configure(options.log_format)
     folder = Path(get_upload_folder())
@@ -121,7 +112,8 @@ def serve(page: gr.Blocks, backend: PageBackend, options: argparse.Namespace) ->
 
 def middleware(max_file: int, options: argparse.Namespace) -> list[Middleware]:
     """Everything around the routes, outermost first."""
-    around = [Middleware(logs.RequestLog), Middleware(SecurityHeaders, embed_in=tuple(options.embed_in))]
+    headers = Middleware(SecurityHeaders, embed_in=tuple(options.embed_in))
+    around = [Middleware(logs.RequestLog), Middleware(Compression), headers, Middleware(Document)]
     return around + guards(max_file=max_file, per_minute=options.rate_limit)
 
 

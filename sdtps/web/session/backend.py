@@ -142,7 +142,10 @@ class PageBackend:
         return payload.tables() | {
             "models": weights.listing(self.models),
             "upload_weights": weights.upload_options(self.models),
-            "examples": [{"name": e.name, "title": e.title, "thumbnail": e.thumbnail} for e in self.examples.values()],
+            "examples": [
+                {"name": e.name, "title": e.title, "thumbnail": e.thumbnail, "generated": e.generated}
+                for e in self.examples.values()
+            ],
             "defaults": payload.shown_settings(self.models.model(None).settings),
             "max_bytes": MAX_BYTES,
             "roots": dataset_cards(self.data),
@@ -227,6 +230,12 @@ class PageBackend:
         with self._decoding:
             rgb, nir, tir = (contents[m] for m in MODALITIES)
             return read_triplet(rgb, nir, tir, fit)
+
+    def named(self, source: Mapping[str, Any], fit: Fit) -> tuple[Triplet, int | None]:
+        """A set by the name of an example or the id of a record, and its camera where that is known."""
+        request = AnalyseRequest.parse({"pictures": {str(m): dict(source) for m in MODALITIES}, "fit": str(fit)})
+        located, _ = self._origin(request)
+        return self._triplet(request), None if located is None else located.record.cam
 
     def keep(self, picture: Picture) -> Payload:
         """Hold a picture until it is analysed; its key, a preview and its notes."""

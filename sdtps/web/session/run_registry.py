@@ -1,13 +1,15 @@
 """The recorded runs that a page shows: read when they are first asked for, and again when they have grown."""
 
+import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from sdtps.resources import LAB
 from sdtps.runs.cards import run_cards
 from sdtps.runs.reader import read_runs
-from sdtps.runs.schema import EPOCHS, MAPS, STEPS, Run
+from sdtps.runs.schema import EPOCHS, LAB_TABLE, MAPS, STEPS, Run
 from sdtps.support.errors import LensError
 from sdtps.types import Payload
 from sdtps.web.session.requests import Refusal
@@ -24,7 +26,7 @@ class RunRegistry:
 
     def __init__(self, paths: Sequence[str | Path] = ()) -> None:
         self.shipped = not paths
-        self._paths = [Path(p) for p in paths] or sorted(LAB.glob(f"*{SHOWN_SEED}"))
+        self._paths = [Path(p) for p in paths] or _shipped()
         self._lock = threading.Lock()
         self._stamp: tuple[object, ...] | None = None
         self._runs: list[Run] = []
@@ -66,10 +68,27 @@ class RunRegistry:
             except (LensError, OSError):
                 continue  # it was there at the start; what is left of the others is still shown
         self._stamp, self._runs = stamp, runs
-        self._cards = run_cards(runs) | {"shipped": self.shipped}
+        tables = [LAB] if self.shipped else [p for p in self._paths if p.is_dir()]
+        self._cards = run_cards(runs) | {"shipped": self.shipped, "lab": [x for p in tables for x in lab_lines(p)]}
+
+
+def _shipped() -> list[Path]:
+    """The shipped lab's runs with maps, in the order of its table."""
+    named = [LAB / f"{line['name']}{SHOWN_SEED}" for line in lab_lines(LAB)]
+    return [folder for folder in named if folder.is_dir()]
+
+
+def lab_lines(folder: Path) -> list[dict[str, Any]]:
+    """A lab's experiments beside what the notes say of them; none where the folder is no lab's."""
+    try:
+        found = json.loads((folder / LAB_TABLE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    lines = found.get("lines") if isinstance(found, dict) else None
+    return lines if isinstance(lines, list) else []
 
 
 def _state(path: Path) -> tuple[object, ...]:
     """What changes while a run is written."""
-    files = [path] if path.is_file() else [path / STEPS, path / EPOCHS, path / MAPS]
+    files = [path] if path.is_file() else [path / STEPS, path / EPOCHS, path / MAPS, path / LAB_TABLE]
     return tuple((f.stat().st_mtime_ns, f.stat().st_size) if f.exists() else None for f in files)

@@ -12,8 +12,20 @@ from sdtps.web.static.modules import join
 
 STATIC = Path(__file__).parent
 LANGUAGES = ("en", "zh")
-STYLES = ("lens.css", "weights.css", "data.css", "why.css", "export.css", "training.css")
-TEXTS = ("texts", "why", "selectors", "training")  # one file per area and language
+STYLES = (
+    "lens.css",
+    "weights.css",
+    "data.css",
+    "why.css",
+    "export.css",
+    "training.css",
+    "matters.css",
+    "flow.css",
+    "focus.css",
+    "small.css",
+    "state.css",
+)
+TEXTS = ("texts", "why", "selectors", "training", "matters", "flow", "about", "state")  # one file per area and language
 
 
 def read_static(name: str) -> str:

@@ -19,7 +19,7 @@ from sdtps.images.read import Prepared, prepare, read_triplet
 from sdtps.pipeline import OpenSet
 from sdtps.web.session.backend import PageBackend
 from tests.web.conftest import App, OpenPage
-from tests.web.helpers import shown_settings, wait_for_settings
+from tests.web.helpers import finished_job, shown_settings, wait_for_settings
 
 QUICK = FigureOptions(columns=("input", "kept"))
 
@@ -74,8 +74,12 @@ def test_supplement_is_made_in_the_background_and_downloaded(open_page: OpenPage
     page = open_page(accept_downloads=True)
     page.set_default_timeout(280_000)
     open_export(page)
+    page.fill("[data-export=title]", "A page of mine")
+    page.fill("[data-export=introduction]", "What to look at.")
     text = download(page, "supplement", tmp_path).read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>")
+    assert "<title>A page of mine</title>" in text
+    assert '"introduction":["What to look at."]' in text
     assert len(text.encode()) < supplement.MAX_BYTES
 
 
@@ -129,8 +133,9 @@ def test_nothing_leads_to_the_author_where_weights_are_anonymous(app: App, model
     bench = PageBackend([hide_model(model)], find_examples(app.examples))
     picture = {"example": "day"}
     answer = bench.analyse({"pictures": {"rgb": picture, "nir": picture, "tir": picture}})
-    figure = bench.ask({"task": "export.figure", "key": answer["key"], "look": {"columns": ["input"]}, "format": "svg"})
-    assert "file" in figure
+    request = {"key": answer["key"], "look": {"columns": ["input"]}, "format": "svg"}
+    figure = finished_job(bench, bench.ask({"task": "export.figure", **request}))
+    assert "file" in figure["result"]
     told = json.dumps([bench.config(), answer, figure])
     assert [s for s in secrets if s in told] == []
     assert "hidden-1" in told
@@ -172,7 +177,7 @@ def test_a_and_b_are_saved_as_one_figure(open_page: OpenPage, tmp_path: Path) ->
     waiting.value.save_as(path)
     assert path.name == "sdtps-comparison.svg"
     jaccard = page.locator("[data-facts=rgb] [data-fact=jaccard]").inner_text()
-    assert f"J = {float(jaccard):.2f}" in path.read_text(encoding="utf-8")
+    assert f"Jaccard {float(jaccard):.2f}" in path.read_text(encoding="utf-8")
 
 
 def test_a_strip_needs_one_triplet(app: App, model) -> None:

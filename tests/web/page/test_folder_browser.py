@@ -113,7 +113,7 @@ def test_identity_camera_search_and_random(app: App, open_page: OpenPage) -> Non
     control(page, "random").click()
     assert "_cam2" in chosen_name(page)
     control(page, "search").fill("nobody")
-    wait_for_position(page, "no triplet")
+    wait_for_position(page, "no image set")
     assert control(page, "next").is_disabled()
 
 
@@ -237,7 +237,7 @@ def test_rank_list(app: App, open_page: OpenPage) -> None:
         distance = float(column.locator(".lens-rank-distance").get_attribute("data-distance") or "nan")
         assert distance >= last
         last = distance
-    expect(page.locator(".lens-rank-summary")).to_contain_text("14 triplets searched. 1 left out")
+    expect(page.locator(".lens-rank-summary")).to_contain_text("14 image sets searched. 1 left out")
 
     first = columns.first.locator(".lens-rank-pictures")
     plain = first.locator("canvas").first.evaluate("c => c.toDataURL()")

@@ -48,7 +48,7 @@ def test_hover_shows_the_patch_in_every_panel_with_the_numbers_of_analyse(app: A
             assert values[f"{m}/kept"] == trace.rank[patch] + 1
         text = page.locator(".lens-readout").inner_text()
         assert f"Patch row {row + 1}, column {col + 1}" in text
-        assert f"NIR cosines: self {analysis['nir'].raw_self_attention[patch]:.3f}" in text
+        assert f"NIR cosines: own {analysis['nir'].raw_self_attention[patch]:.3f}" in text
     page.mouse.move(640, 60)
     assert hairs(page) == []
 

@@ -87,10 +87,10 @@ def test_link_restores_settings_and_example(open_page: OpenPage) -> None:
     assert pictures(again) == pictures(page) != shown
 
 
-@pytest.mark.parametrize("part", ["controls", "heads"])
-def test_pictures_make_room_for_texts_that_grow(open_page: OpenPage, part: str) -> None:
+@pytest.mark.parametrize(("part", "wide"), [("controls", 1100), ("heads", 1280)])
+def test_pictures_make_room_for_texts_that_grow(open_page: OpenPage, part: str, wide: int) -> None:
     """Lines wrap in another language or at another slider position, and a font that comes late changes their height."""
-    page = open_page("?example=day")
+    page = open_page("?example=day", viewport={"width": wide, "height": 800})  # the sliders stand above or beside
     wide = canvas(page, "rgb", "input").evaluate("c => c.width")
     for more, compare in ((60, "<"), (None, "===")):
         page.locator(f".lens-{part}").evaluate(
@@ -113,7 +113,7 @@ def test_nonsense_in_a_link_is_ignored(open_page: OpenPage) -> None:
 
 def test_chinese_by_browser_language_and_by_switch(open_page: OpenPage) -> None:
     page = open_page(locale="zh-CN")
-    assert "保留 128 个中的 64 个" in page.locator(".lens-controls").inner_text()
+    assert "128 个中的 64 个" in page.locator(".lens-controls").inner_text()
     assert "融合分数" in page.locator(".lens-heads").inner_text()
     assert page.locator("[data-example=day]").inner_text() == "白天"
     assert page.locator("html").get_attribute("lang") == "zh-CN"
@@ -123,7 +123,7 @@ def test_chinese_by_browser_language_and_by_switch(open_page: OpenPage) -> None:
     assert page.locator("[data-error=page]").inner_text().strip() == "三张图像都缺失；请至少给一张。"
     page.locator("[data-choice=language]").click()
     assert "All three images are missing" in page.locator("[data-error=page]").inner_text()
-    assert "keeps 64 of 128" in page.locator(".lens-controls").inner_text()
+    assert "share of patches kept: 64 of 128" in page.locator(".lens-controls").inner_text()
     page.reload()
     page.wait_for_selector(".lens-grid[data-settings], [data-error]")
     assert "Score" in page.locator(".lens-heads").inner_text(), "the choice is remembered"
@@ -198,5 +198,5 @@ def test_weights_are_named_at_all_times(app: App, open_page: OpenPage, model) ->
     page = open_page()
     header = page.locator(".lens-header")
     assert model.weights.short_hash in header.inner_text()
-    assert header.locator(".lens-badge").inner_text() == "trained"
+    assert header.locator(".lens-badge").inner_text() == "loaded completely"
     assert header.locator("[data-choice=weights] option:checked").inner_text() == "person.safetensors"

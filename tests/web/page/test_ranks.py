@@ -149,7 +149,7 @@ def test_the_list_on_screen_is_saved_as_a_figure(bench):
     key = open_record(bench)
     index(bench, key)
     ask = {"task": "export.ranks", "key": key, "gallery": 0, "settings": SETTINGS, "length": 4, "format": "svg"}
-    drawing = base64.b64decode(bench.ask(ask)["file"]["data"]).decode()
+    drawing = base64.b64decode(finish(bench, bench.ask(ask)["job"])["result"]["file"]["data"]).decode()
     listed = bench.ask(ask | {"task": "rank.list"})["rows"]
     for row in listed:
         mark = {True: "✓ ", False: "× ", None: ""}[row["same"]]

@@ -80,9 +80,17 @@ def test_the_fusion_behind_the_maps_is_shown(open_page: OpenPage) -> None:
     expect(bars).to_have_count(7)
     values = [float(v) for v in bars.evaluate_all("cells => cells.map(cell => cell.dataset.value)")]
     assert sum(values) == pytest.approx(1.0, abs=1e-5)
+    loudest = ["R", "N", "T", "RN", "RT", "NT", "RNT"][values.index(max(values))]
+    expect(page.locator("[data-looks-said]")).to_have_attribute("data-looks-said", loudest)
+    page.locator("[data-combination=RT]").click()
+    expect(page.locator("[data-looks-said=RT]")).to_contain_text(f"expert weight {values[4]:.3f}")
+    said = page.locator(".lens-selector-facts .lens-mini figcaption").all_inner_texts()
+    assert said[1] == "NIR –"
+    assert sum(int(re.findall(r"(\d+) %", text)[0]) for text in (said[0], said[2])) == pytest.approx(100, abs=1)
     use(page, "sdtps-dgaf")
+    expect(page.locator("[data-combination]")).to_have_count(0)
     expect(page.locator("[data-fusion=gates] [data-value]")).to_have_count(3)
-    expect(page.locator("[data-assumed=variant]")).to_contain_text("importance or final?")
+    expect(page.locator("[data-assumed=variant]")).to_contain_text("Default, or scores that weigh aggregation?")
     expect(page.locator("[data-choice=variant]")).to_have_value("importance")
 
 

@@ -20,6 +20,7 @@ from tests.web.helpers import (
 
 pytestmark = pytest.mark.browser
 
+BETA = "attention (similarity) against predictor"
 CHANGES = {
     "sparse_ratio": (0.3, {"kept", "aggregation", "frequency"}),
     "aggr_ratio": (0.2, {"aggregation"}),
@@ -46,27 +47,26 @@ def test_each_slider_changes_its_panels_and_no_others(open_page: OpenPage) -> No
 
 def test_sliders_say_what_they_mean(open_page: OpenPage) -> None:
     page = open_page()
-    assert meaning(page, "sparse_ratio") == "keeps 64 of 128"
-    assert meaning(page, "aggr_ratio") == "25 tokens"
-    assert meaning(page, "beta") == "0.50 predictor + 0.50 self + 0.25 + 0.25 cross"
-    assert "Never moves the kept set" in meaning(page, "tau")
-    assert "ranks have no noise" in meaning(page, "tau")
+    assert meaning(page, "sparse_ratio") == "share of patches kept: 64 of 128"
+    assert meaning(page, "aggr_ratio") == "kept patches are blended into 25 tokens"
+    assert meaning(page, "beta") == f"{BETA}: 0.50 own, 0.25 each other; 0.50 predictor"
+    assert "Does not change which patches are kept" in meaning(page, "tau")
     field(page, "sparse_ratio").fill("0.3")
     field(page, "beta").fill("0.1")
     wait_for_settings(page, sparse_ratio=0.3, beta=0.1)
-    assert meaning(page, "sparse_ratio") == "keeps 39 of 128"
-    assert meaning(page, "beta") == "0.80 predictor + 0.20 self + 0.10 + 0.10 cross"
+    assert meaning(page, "sparse_ratio") == "share of patches kept: 39 of 128"
+    assert meaning(page, "beta") == f"{BETA}: 0.20 own, 0.10 each other; 0.80 predictor"
     field(page, "aggr_ratio").fill("1")
     field(page, "sparse_ratio").fill("1")
     wait_for_settings(page, sparse_ratio=1, aggr_ratio=1)
-    assert meaning(page, "aggr_ratio") == "25 tokens; 128 were asked, but these weights can make 25"
+    assert meaning(page, "aggr_ratio") == "blended into 25 tokens; 128 were asked, but these weights can make 25"
     field(page, "aggr_ratio").fill("0.05")
     field(page, "sparse_ratio").fill("0.05")
     wait_for_settings(page, sparse_ratio=0.05, aggr_ratio=0.05)
     assert meaning(page, "aggr_ratio").startswith("0 tokens: only the extra token")
     page.locator("[data-reset=all]").click()
     wait_for_settings(page, sparse_ratio=0.5, aggr_ratio=0.4, beta=0.25, tau=1)
-    assert meaning(page, "sparse_ratio") == "keeps 64 of 128"
+    assert meaning(page, "sparse_ratio") == "share of patches kept: 64 of 128"
 
 
 def test_number_field_clamps_and_forgives(open_page: OpenPage) -> None:
@@ -107,7 +107,7 @@ def test_fast_drag_ends_on_the_last_value_with_few_calls_in_flight(app: App, ope
     )
     wait_for_settings(page, sparse_ratio=0.73)
     assert 1 <= most[0] <= 4
-    assert meaning(page, "sparse_ratio") == "keeps 94 of 128"
+    assert meaning(page, "sparse_ratio") == "share of patches kept: 94 of 128"
     analysis = sdtps.analyse(model, *app.files("day"), sdtps.Settings(sparse_ratio=0.73))
     point_at(page, "rgb", "kept", 3, 3)
     values = shown_values(page)

@@ -1,5 +1,7 @@
 """The Training tab: runs over one another, an epoch in the grid, epochs and runs compared, played, left."""
 
+import re
+
 import pytest
 import torch
 from PIL import Image
@@ -94,6 +96,23 @@ def test_two_epochs_and_two_runs_are_compared(page):
     page.locator("[data-epoch-run]").select_option("1")
     expect(page.locator(".lens-who")).to_contain_text("wild, epoch 3")
     page.wait_for_selector("[data-compared]")
+
+
+def test_a_link_shows_the_epoch_and_the_sliders_of_its_sender(page, open_page):
+    show(page, 2)
+    page.locator("[data-view=selection]").click()
+    slider(page, "sparse_ratio").fill("0.25")
+    wait_for_settings(page, sparse_ratio=0.25)
+    page.wait_for_url(re.compile(r"sparse=0\.25.*run=calm&epoch=2"))
+    sent = page.url.partition("?")[2]
+    other = open_page(f"?{sent}")
+    expect(other.locator(".lens-epochs")).to_have_attribute("data-shown", "0/2/0")
+    wait_for_settings(other, sparse_ratio=0.25)
+    thresholds = [p.locator("[data-panel=score] .lens-caption").all_inner_texts() for p in (page, other)]
+    assert thresholds[0] == thresholds[1] != []
+    gone = open_page("?run=nobody&epoch=2")
+    expect(gone.locator(".lens-errors")).to_contain_text("no epoch 2 of a run nobody")
+    expect(canvas(gone, "rgb", "kept")).to_be_visible()
 
 
 def test_a_run_plays_to_its_end(page):

@@ -189,7 +189,7 @@ def test_a_forgotten_triplet_is_sent_again(app: App, open_page: OpenPage, model)
 
 def test_without_examples_the_page_invites(app: App, open_page: OpenPage, model) -> None:
     page = open_page(edit=lambda text: re.sub(r'"examples":\s*\[.*?\](?=,\s*"defaults")', '"examples": []', text))
-    assert "Drop a triplet to begin" in page.locator(".lens-empty").inner_text()
+    assert "Drop an image set to begin" in page.locator(".lens-empty").inner_text()
     assert "No examples are installed." in page.locator(".lens-side").inner_text()
     upload(page, "rgb", app.files("night"))
     page.wait_for_selector(".lens-grid[data-settings]")
@@ -203,7 +203,7 @@ def test_progress_while_the_backbone_runs(open_page: OpenPage) -> None:
     page.route("**/queue/join*", lambda route: held.append(route), times=1)
     with page.expect_request("**/queue/join*"):
         page.locator("[data-example=night]").click()
-    page.get_by_role("progressbar", name="Running the backbone").wait_for()
+    page.get_by_role("progressbar", name="Analysing…").wait_for()
     assert page.locator(".lens-grid").get_attribute("aria-busy") == "true"
     held[0].continue_()
     page.get_by_role("progressbar").wait_for(state="hidden")

@@ -64,13 +64,13 @@ def test_the_photograph_is_seen_while_a_key_or_button_is_held(open_page: OpenPag
 
 
 def test_a_missing_modality_is_collapsed_and_marked(open_page: OpenPage) -> None:
-    page = open_page("?missing=nir")
+    page = open_page("?missing=nir", viewport={"width": 1700, "height": 800})  # the height is what is short
     row = page.locator(".lens-row[data-modality=nir]")
-    expect(row).to_contain_text("No picture; what follows is the model's prior")
+    expect(row).to_contain_text("No picture: the model gets zeros, this row shows only its prior")
     assert canvas(page, "nir", "score").is_hidden()
     high = canvas(page, "rgb", "score").bounding_box()["height"]
     captions = page.locator(".lens-row[data-modality=rgb] [data-panel=cross1] .lens-caption")
-    assert captions.inner_text() == "← NIR: no picture"
+    assert captions.inner_text() == "to NIR: no picture"
     page.locator("[data-prior=nir]").click()
     expect(canvas(page, "nir", "score")).to_be_visible()
     assert canvas(page, "rgb", "score").bounding_box()["height"] < high, "the other rows made room"

@@ -53,8 +53,13 @@ def choose(page: Page, name: str) -> None:
     wait_idle(page)
 
 
-def report_of(page: Page) -> str:
+def open_report(page: Page) -> None:
+    page.click("[data-open=about]")
     page.click("[data-open=weights]")
+
+
+def report_of(page: Page) -> str:
+    open_report(page)
     text = page.locator("[data-dialog=weights]").inner_text()
     page.keyboard.press("Escape")
     return text
@@ -113,7 +118,7 @@ def test_what_is_not_in_the_checkpoint_is_marked(
             assert cell.locator(".lens-absent").inner_text() == absent
         for panel in ("self", "cross1", "cross2", "score", "kept"):
             assert page.locator(f".lens-row[data-modality={m}] [data-panel={panel}] .lens-absent").is_hidden()
-    assert page.locator("[data-open=weights]").inner_text() == badge
+    assert page.locator("[data-open=about]").inner_text() == badge
     assert mix in page.locator(".lens-control:has([data-setting=beta]) .lens-meaning").inner_text()
     assert page.locator(".lens-banner").is_hidden()
     assert note in report_of(page)
@@ -133,7 +138,7 @@ def test_the_report_says_what_was_read_and_assumed(app: App, open_page: OpenPage
     assert report.sha256 in text
     assert "DeMo with SDTPS" in text
     assert all(str(note) in text for note in report.assumed)
-    page.click("[data-open=weights]")
+    open_report(page)
     for group in report.groups:
         row = page.locator(f"[data-group={group.name}] td").all_inner_texts()
         assert row == [str(group.loaded), "–", "–", "–"]
@@ -143,16 +148,17 @@ def test_sliders_can_be_set_to_the_training(open_page: OpenPage) -> None:
     page = open_page()
     choose(page, "vehicle.pth")
     assert shown_settings(page)["sparse_ratio"] == 0.5
-    page.click("[data-open=weights]")
+    open_report(page)
     assert "ρ 0.7, α 0.5, β 0.3" in page.locator("[data-dialog=weights]").inner_text()
     page.click("[data-use=settings]")
     wait_for_settings(page, sparse_ratio=0.7, aggr_ratio=0.5, beta=0.3)
-    assert page.locator(".lens-control:has([data-setting=aggr_ratio]) .lens-meaning").inner_text() == "44 tokens"
+    meaning = page.locator(".lens-control:has([data-setting=aggr_ratio]) .lens-meaning")
+    assert meaning.inner_text() == "kept patches are blended into 44 tokens"
 
 
 def test_rows_and_columns_can_be_exchanged(app: App, open_page: OpenPage) -> None:
     page = open_page()
-    page.click("[data-open=weights]")
+    open_report(page)
     page.click("[data-turn]")
     page.wait_for_function(
         "() => getComputedStyle(document.querySelector('.lens-grid')).getPropertyValue('--cols') === '16'"

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import Route
+from playwright.sync_api import Route, expect
 
 import sdtps
 from sdtps import metrics
@@ -23,7 +23,7 @@ FREE_COLOUR = """c => {
 def test_pin_and_compare(app: App, open_page: OpenPage, model) -> None:
     page = open_page()
     show(page, "compare")
-    page.get_by_text("Pin what is on screen, then change anything").wait_for()
+    page.get_by_text("Keep what is on screen as A, then change anything").wait_for()
     page.locator("[data-compare=pin]").click()
     wait_compared(page, beta=0.25)
     facts = page.locator("[data-facts=rgb]")
@@ -75,7 +75,7 @@ def test_compare_another_triplet_and_another_grid(app: App, open_page: OpenPage,
     page.select_option("[data-choice=weights]", label="vehicle.safetensors")
     page.get_by_text("A and B have different grids").wait_for()
     page.locator("[data-compare=clear]").click()
-    page.get_by_text("Pin what is on screen, then change anything").wait_for()
+    page.get_by_text("Keep what is on screen as A, then change anything").wait_for()
 
 
 def test_sweep_click_goes_there(app: App, open_page: OpenPage, model) -> None:
@@ -91,7 +91,7 @@ def test_sweep_click_goes_there(app: App, open_page: OpenPage, model) -> None:
     area = page.locator("[data-curve=cosine] .lens-pick")
     box = area.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
-    assert "Attention weight 0.4" in page.locator(".lens-sweep-readout").inner_text()
+    assert "Beta 0.4" in page.locator(".lens-compare .lens-sweep-readout").inner_text()
     page.mouse.click(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
     wait_for_settings(page, beta=0.4)
     assert field(page, "beta").input_value() == "0.4"
@@ -112,7 +112,7 @@ def test_variant_table(app: App, open_page: OpenPage, model) -> None:
     )
     change = metrics.compare(first, second).modalities["tir"]
     shown = page.locator("article[data-variant=open-source] [data-jaccard=tir]").inner_text()
-    assert shown == f"+{len(change.entered)} −{len(change.left)} · J {change.overlap.jaccard:.2f}"
+    assert shown == f"+{len(change.entered)} −{len(change.left)} · Jaccard {change.overlap.jaccard:.2f}"
     assert "keeps the same patches" in page.locator("article[data-variant=complete-gumbel]").inner_text()
     page.locator("[data-use=importance]").click()
     wait_for_settings(page, variant="importance")
@@ -125,7 +125,7 @@ def test_gradient_view_tells_the_story_with_live_numbers(app: App, open_page: Op
     show(page, "gradients")
     page.wait_for_selector("[data-gradients]")
     notes = [n.get_attribute("data-note") for n in page.locator("[data-note]").all()]
-    assert notes == ["n0", "n1", "n2", "n3", "n4", "means"]
+    assert notes == ["n0", "n1", "n2", "n3", "n4", "means", "effects"]
     assert (
         "in 64 noise draws the decision D differed from the noiseless one at 0 patches"
         in page.locator("[data-note=n0]").inner_text()
@@ -141,10 +141,15 @@ def test_gradient_view_tells_the_story_with_live_numbers(app: App, open_page: Op
     page.locator("[data-option='gradient.source'] input[value=reference]").check()
     dots = {kind: value_of(page.locator(f"circle[data-dot={kind}][data-row=predictor]")) for kind in kinds.values()}
     assert dots["final"] < dots["importance"] < dots["gumbel5"] < dots["gumbel1"]
-    assert page.locator("canvas[data-gradient]").count() == 7 * 3
+    assert page.locator("canvas[data-gradient]").count() == 9 * 3
     field(page, "sparse_ratio").fill("0.3")
     page.wait_for_function("() => document.querySelector('[data-gradients]').dataset.gradients.includes('0.3,')")
     assert "would be 40 tokens" in page.locator("[data-note=n1]").inner_text()
+    expect(page.locator("li[data-effect=ste-tokens]")).to_contain_text("In the lab:")
+    page.locator("[data-see-training=all]").click()
+    expect(page.locator("[data-run-shown='ste-tokens-s0']")).to_be_checked()
+    expect(page.locator("[data-run-shown='relaxed-s0']")).not_to_be_checked()
+    expect(page.locator("[data-lab=no-grad]")).to_have_attribute("data-verdict", "contradicts")
 
 
 def test_gradients_can_be_cancelled_and_come_with_the_next_change(open_page: OpenPage) -> None:

@@ -1,20 +1,22 @@
 """The public API: five named endpoints, the same limits and sentences as the page, and no path of the server."""
 
+import asyncio
 import base64
 import io
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from gradio_client import Client, handle_file
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
 from PIL import Image
 
-import app as program
+from sdtps.cli import page as program
 from sdtps.export.bundle import read_bundle
-from tests.harness import serving_app
+from tests.harness import free_port, serving_app
 from tests.web.conftest import App
 
 
@@ -37,7 +39,9 @@ def call(app: App, name: str, **values: Any) -> tuple[str, Any]:
 
 def test_only_the_named_endpoints_are_public(app: App) -> None:
     info = httpx.get(f"{app.url}/gradio_api/info").json()
-    assert set(info["named_endpoints"]) == {"/analyse", "/figure", "/bundle", "/weights", "/health"}
+    assert set(info["named_endpoints"]) == {
+        "/analyse", "/figure", "/bundle", "/weights", "/health", "/summary", "/sets"
+    }  # fmt: skip
     assert info["unnamed_endpoints"] == {}
     names = [p["parameter_name"] for p in info["named_endpoints"]["/analyse"]["parameters"]]
     assert names[:5] == ["rgb", "nir", "tir", "sparse_ratio", "aggr_ratio"]
@@ -118,15 +122,52 @@ def test_the_queue_cannot_be_bypassed(app: App) -> None:
 
 def test_without_mcp_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program, "find_spec", lambda _: None)
-    with pytest.raises(SystemExit, match=r"pip install 'gradio\[mcp\]'"):
-        program.main(["--mcp", "--device", "cpu"])
+    with pytest.raises(SystemExit, match=r"pip install 'mcp<2'"):
+        program.main(["--mcp", "--device", "cpu", "--port", str(free_port())])
 
 
-@pytest.mark.skipif(find_spec("mcp") is None, reason="the package mcp is an optional extra and is not installed")
-def test_mcp_offers_analyse_and_figure_with_descriptions(app: App) -> None:
-    with serving_app("--mcp", "--weights", str(app.weights), "--examples", str(app.examples), "--device", "cpu") as url:
-        tools = {t["name"]: t for t in httpx.get(f"{url}/gradio_api/mcp/schema", timeout=60).json()}
-    for name in ("analyse", "figure"):
-        tool = next(t for key, t in tools.items() if key.endswith(name))
-        assert "triplet" in tool["description"]
-        assert "near-infrared" in json.dumps(tool["inputSchema"])
+def uploaded(url: str, path: str) -> str:
+    """What `curl -F files=@rgb.png` does; however large the picture, nothing of it stands on a command line."""
+    with Path(path).open("rb") as stream:
+        return str(httpx.post(f"{url}/gradio_api/upload", files={"files": stream}, timeout=60).json()[0])
+
+
+def test_pictures_by_upload_and_sets_by_name_give_the_same(app: App) -> None:
+    pictures = {m: uploaded(app.url, path) for m, path in zip(("rgb", "nir", "tir"), app.files("day"), strict=True)}
+    by_upload = call(app, "summary", **pictures)[1][0]
+    by_name = call(app, "summary", example="day")[1][0]
+    assert by_upload["modalities"] == by_name["modalities"]
+    address = {m: f"{app.url}/gradio_api/file={path}" for m, path in pictures.items()}
+    assert call(app, "summary", **address)[1][0]["modalities"] == by_name["modalities"]
+    whole = call(app, "analyse", example="day")[1][0]
+    assert whole["arrays"]["rgb.keep"] == by_name["modalities"]["rgb"]["patches"]
+    assert "There is no example" in call(app, "summary", example="nothing")[1]["error"]
+    assert "day" in call(app, "sets")[1][0]["examples"]
+
+
+def test_a_real_client_of_mcp_gets_a_short_structured_answer(app: App) -> None:
+    given = ("--mcp", "--weights", str(app.weights), "--examples", str(app.examples), "--device", "cpu")
+    with serving_app(*given) as url:
+        tools, answer, drawn, refused = asyncio.run(conversation(url, uploaded(url, app.files("day")[0])))
+    assert {"summary", "figure", "sets", "weights"} == set(tools)
+    assert "image set" in tools["summary"].description
+    assert "near-infrared" in json.dumps(tools["summary"].inputSchema)
+    text = answer.content[0].text
+    assert json.loads(text) == answer.structuredContent, "JSON, and the same as structured content"
+    assert len(text) < 6000
+    assert answer.structuredContent["modalities"]["rgb"]["kept"] == 32
+    assert answer.structuredContent["modalities"]["nir"] == {"missing": True}
+    assert [c.type for c in drawn.content][:1] == ["image"]
+    assert refused.isError
+
+
+async def conversation(url: str, picture: str) -> tuple[Any, ...]:
+    """List the tools and use them."""
+    async with streamable_http_client(f"{url}/gradio_api/mcp/") as (read, write, *_), ClientSession(read, write) as mcp:
+        await mcp.initialize()
+        tools = {t.name.rpartition("_")[2]: t for t in (await mcp.list_tools()).tools}
+        name = {short: t.name for short, t in tools.items()}
+        answer = await mcp.call_tool(name["summary"], {"rgb": picture, "sparse_ratio": 0.25})
+        drawn = await mcp.call_tool(name["figure"], {"example": "day", "format": "png", "dpi": 72})
+        refused = await mcp.call_tool(name["summary"], {"example": "nothing"})
+    return tools, answer, drawn, refused

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-import app as program
+from sdtps.cli import page as program
+from tests.harness import free_port
 
 
 def test_options_by_command_line() -> None:
@@ -47,7 +48,7 @@ def test_options_belong_to_the_weights_before_them(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize("arguments", [["--weights", "nowhere.pth"], ["--data", "nowhere"]])
 def test_what_is_not_there_ends_in_one_sentence(arguments: list[str]) -> None:
     with pytest.raises(SystemExit, match=r"^There is no .*nowhere.*; check"):
-        program.main(arguments)
+        program.main([*arguments, "--port", str(free_port())])  # beside a page on the usual one
 
 
 def test_nothing_is_reported_to_anyone() -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-import app as program
+from sdtps.cli import page as program
 from sdtps.web.server import run as server
 from sdtps.web.server.accounts import account_line
+from sdtps.web.server.address import check_port
 from tests.harness import Running, running_app
 from tests.visitor import Refused, Visitor
 from tests.web.conftest import App
@@ -106,7 +107,7 @@ def _listen(url: str) -> None:
 
 
 def test_a_taken_port_is_one_sentence_before_anything_is_loaded(monkeypatch) -> None:
-    monkeypatch.setattr(program, "open_registry", lambda *_, **__: pytest.fail("weights were loaded first"))
+    monkeypatch.setattr(program, "open_backend", lambda *_: pytest.fail("weights were loaded first"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -121,7 +122,7 @@ def test_a_taken_port_is_one_sentence_before_anything_is_loaded(monkeypatch) -> 
 @pytest.mark.parametrize(("host", "port"), [("no.such.host.invalid", 7860), ("127.0.0.1", 99_999)])
 def test_other_addresses_that_cannot_be_used(host: str, port: int) -> None:
     with pytest.raises(SystemExit, match=rf"^Port {port} on {host} cannot be used; check --host"):
-        server.check_port(host, port)
+        check_port(host, port)
 
 
 def test_options_and_their_defaults(monkeypatch, capsys) -> None:

@@ -9,8 +9,9 @@ from sdtps.support.progress import Progress
 from sdtps.types import Payload
 from sdtps.web.session import jobs as jobs_module
 from sdtps.web.session.backend import PageBackend
-from sdtps.web.session.jobs import Jobs
+from sdtps.web.session.jobs import Jobs, Lane
 from sdtps.web.session.requests import Refusal
+from sdtps.web.session.visitor import Visitor, answering
 
 
 @pytest.fixture
@@ -89,3 +90,90 @@ def test_the_queue_is_bounded_and_old_results_are_forgotten(jobs, monkeypatch):
 @pytest.mark.parametrize("data", [None, {}, {"task": 3}, {"task": "os.system"}, {"task": "job.poll", "job": ["x"]}])
 def test_unknown_tasks_get_a_sentence(tiny_model, data):
     assert PageBackend([tiny_model], {}).ask(data)["error"]["text"].endswith(".")
+
+
+def test_no_visitor_takes_all_places_and_those_who_wait_take_turns(jobs):
+    gate, order = threading.Event(), []
+
+    def started_by(visitor: Visitor, name: str) -> str:
+        def work(progress: Progress, cancelled) -> Payload:
+            gate.wait(10)
+            order.append(name)
+            return {}
+
+        with answering(visitor):
+            return jobs.start(work)["job"]
+
+    greedy, polite = Visitor("10.0.0.1", "a"), Visitor("10.0.0.2", "b")
+    first = [started_by(greedy, f"greedy {i}") for i in range(jobs_module.SHARE)]
+    with pytest.raises(Refusal, match="under way already"):
+        started_by(greedy, "one too many")
+    others = jobs_module.ADDRESS_SHARE // jobs_module.SHARE
+    for session in range(1, others):
+        for i in range(jobs_module.SHARE):
+            started_by(Visitor("10.0.0.1", f"s{session}"), f"greedy {session} {i}")
+    with pytest.raises(Refusal, match="under way already"):
+        started_by(Visitor("10.0.0.1", "another session"), "one too many")
+    last = started_by(polite, "polite")
+    gate.set()
+    finished(jobs, last)
+    assert order.index("polite") <= others
+    finished(jobs, first[-1])
+
+
+def test_work_ends_when_its_time_is_up_or_nobody_asks(jobs, monkeypatch):
+    def endless(progress: Progress, cancelled) -> Payload:
+        while True:
+            progress(1, 2)
+
+    slow = jobs.start(endless, seconds=0.05)["job"]
+    assert finished(jobs, slow)["error"]["code"] == "job.slow"
+    monkeypatch.setattr(jobs_module, "ABANDONED", 0.05)
+    forgotten = jobs.start(endless)["job"]
+    assert jobs._find(forgotten).future.result(10) == {"cancelled": True}
+
+
+def test_a_job_that_reports_nothing_is_given_up_when_its_time_is_up(jobs):
+    begun, go_on = threading.Event(), threading.Event()
+    silent = jobs.start(lambda p, c: {"x": [begun.set(), go_on.wait(10)]}, seconds=0.01)["job"]
+    assert begun.wait(10)
+    while not jobs._find(silent).late:
+        pass
+    with pytest.raises(Refusal, match="longer than"):
+        jobs.poll(silent)
+    go_on.set()
+
+
+def test_waiting_work_is_gone_as_soon_as_it_is_cancelled_and_lanes_do_not_wait_for_each_other(jobs):
+    gate = threading.Event()
+    long = jobs.start(lambda p, c: {"waited": gate.wait(10)})["job"]
+    behind = jobs.start(lambda p, c: {})["job"]
+    assert finished(jobs, jobs.start(lambda p, c: {}, Lane.QUICK)["job"]) == {"result": {}}
+    jobs.cancel(behind)
+    assert jobs.poll(behind) == {"cancelled": True}
+    gate.set()
+    assert finished(jobs, long) == {"result": {"waited": True}}
+
+
+def test_callers_without_a_key_get_the_result_or_the_error(jobs):
+    assert jobs.run(lambda p, c: {"answer": 42}) == {"answer": 42}
+
+    def refuse(progress: Progress, cancelled) -> Payload:
+        raise Refusal("some.code", "Not like this.")
+
+    with pytest.raises(Refusal, match="Not like this"):
+        jobs.run(refuse)
+    assert not jobs._jobs
+
+
+def test_an_answer_that_was_fetched_goes_before_one_that_was_not(jobs, monkeypatch):
+    monkeypatch.setattr(jobs_module, "KEPT_BYTES", 2500)
+    keys = [jobs.start(lambda p, c: {"file": "x" * 1000})["job"] for _ in range(2)]
+    for key in keys:
+        jobs._find(key).future.result(10)
+    jobs.poll(keys[1])
+    finished(jobs, jobs.start(lambda p, c: {"file": "x" * 1000})["job"])
+    finished(jobs, jobs.start(lambda p, c: {})["job"])
+    assert "result" in jobs.poll(keys[0])
+    with pytest.raises(Refusal, match="no longer knows"):
+        jobs.poll(keys[1])

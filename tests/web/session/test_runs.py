@@ -42,6 +42,19 @@ def test_an_epoch_opens_moves_and_is_compared(backend):
         assert 0 <= found["modalities"]["rgb"]["overlap"]["jaccard"] <= 1
 
 
+def test_on_a_fresh_machine_the_shipped_lab_is_there_at_once(tiny_model):
+    backend = PageBackend([tiny_model], {}, runs=RunRegistry())
+    listed = backend.ask({"task": "runs.list"})
+    json.dumps(listed, allow_nan=False)
+    assert listed["shipped"] is True
+    assert {"final-s0", "gumbel-tau1-s0", "ste-tokens-s0"} <= {run["name"] for run in listed["runs"]}
+    lines = {line["name"]: line for line in listed["lab"]}
+    assert lines["no-grad"]["verdict"] == "contradicts"
+    assert backend.ask({"task": "runs.lab"})["lab"] == listed["lab"]
+    final = next(run["id"] for run in listed["runs"] if run["name"] == "final-s0")
+    assert backend.ask({"task": "runs.epoch", "run": final, "epoch": 11})["weights"]["name"] == "final-s0, epoch 11"
+
+
 def test_the_same_epoch_keeps_its_key(backend):
     keys = {backend.ask({"task": "runs.epoch", "run": 0, "epoch": 0})["key"] for _ in range(3)}
     assert len(keys) == 1

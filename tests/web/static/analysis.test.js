@@ -15,7 +15,7 @@ const DISPLAY = { colormap: 'viridis', over: 'lines', opacity: 0.65, smooth: 'sq
 const cell = (name) => ({ modality: 'rgb', panel: PANELS.find((panel) => panel.name === name) });
 const look = (name, analysis, more = {}) => lookOf(cell(name), analysis, { display: DISPLAY, token: null, peeking: false, ...more });
 const i18n = makeTranslator({ en: {
-  missing: 'no picture', flat: 'flat', 'tokens.short': 'Σ {n}', 'token.short': 'token {n}', 'caption.score': 'cut {cut}', 'caption.often': '{draws} at {tau:.3g}',
+  missing: 'no picture', flat: 'flat', 'tokens.short': 'Σ {n}', 'token.short': 'token {n}', 'caption.score': 'cut {cut}', 'caption.cross': 'to {other}', 'caption.often': '{draws} at {tau:.3g}',
   'readout.patch': 'row {row}, column {col}', 'readout.rank': '{modality} {state} {rank}/{n}', 'readout.kept': 'kept', 'readout.dropped': 'dropped',
   'readout.raw': '{modality}: {near}, {first}, norm {norm}',
 } }, { language: 'en' });
@@ -88,7 +88,7 @@ test('a map that compares with a missing picture is hatched, and says so', () =>
   packed.modalities.tir.missing = true;
   const analysis = unpackAnalysis(packed, null);
   assert.equal(look('near', analysis).hatched, true);
-  assert.equal(captionOf(cell('near'), analysis, null, i18n), '← TIR: no picture');
+  assert.equal(captionOf(cell('near'), analysis, null, i18n), 'to TIR: no picture');
   assert.equal(look('score', analysis).hatched, false);
 });
 
@@ -116,7 +116,7 @@ test('one token is shown where a column has tokens', () => {
 test('captions come from the table and the texts', () => {
   const analysis = unpackAnalysis(payload(), null);
   const said = (name, token = null) => captionOf(cell(name), analysis, token, i18n);
-  assert.deepEqual(['input', 'near', 'score', 'blend', 'often', 'kept'].map((name) => said(name)), ['', '← TIR', 'cut 3.00', 'Σ 3', '64 at 1', '']);
+  assert.deepEqual(['input', 'near', 'score', 'blend', 'often', 'kept'].map((name) => said(name)), ['', 'to TIR', 'cut 3.00', 'Σ 3', '64 at 1', '']);
   assert.equal(said('blend', 1), 'token 2');
   analysis.modalities.rgb.cut = null;
   assert.equal(said('score'), '', 'a selector without a cut');
@@ -144,12 +144,12 @@ test('squares tile the canvas without seams', () => {
 test('panels are as large as the window allows', () => {
   const tall = { rows: 16, cols: 8 };
   const page = { width: 1100, height: 600, narrow: false, heads: 40, around: 30, rows: 3 };
-  const lines = linesOf(tall, { columns: 10, narrow: false, width: 1100 });
-  assert.deepEqual(lines, { lines: 1, perLine: 10 });
+  const lines = linesOf(tall, { columns: 10, groups: 4, narrow: false, width: 1100 });
+  assert.deepEqual(lines, { lines: 1, perLine: 10, between: 42 });
   assert.deepEqual(panelSize(tall, lines, page), { width: 78, height: 156 }, 'the height is what is short');
-  assert.equal(panelSize(tall, lines, { ...page, height: 2000 }).width, 98, 'the width is what is short');
+  assert.equal(panelSize(tall, lines, { ...page, height: 2000 }).width, 96, 'the width is what is short');
   assert.equal(panelSize(tall, lines, { ...page, height: 100 }).width, 56, 'never too small to see');
-  assert.deepEqual(linesOf({ rows: 8, cols: 16 }, { columns: 11, narrow: false, width: 1100 }), { lines: 2, perLine: 6 });
-  assert.deepEqual(linesOf(tall, { columns: 10, narrow: true, width: 400 }), { lines: 1, perLine: 3 });
-  assert.deepEqual(linesOf(tall, { columns: 10, narrow: true, width: 800 }), { lines: 1, perLine: 5 });
+  assert.deepEqual(linesOf({ rows: 8, cols: 16 }, { columns: 11, groups: 4, narrow: false, width: 1100 }), { lines: 2, perLine: 6, between: 0 });
+  assert.deepEqual(linesOf(tall, { columns: 10, groups: 4, narrow: true, width: 400 }), { lines: 1, perLine: 3, between: 0 });
+  assert.deepEqual(linesOf(tall, { columns: 10, groups: 4, narrow: true, width: 800 }), { lines: 1, perLine: 5, between: 0 });
 });

@@ -6,7 +6,6 @@ import { possibleVariant } from '../../../sdtps/web/static/js/core/models.js';
 import { picturesOf, sourcesOf } from '../../../sdtps/web/static/js/core/pictures.js';
 import { figureColumns } from '../../../sdtps/web/static/js/dialogs/figure_form.js';
 import { scaleOf } from '../../../sdtps/web/static/js/bar/controls.js';
-import { assignFiles } from '../../../sdtps/web/static/js/side/zones.js';
 import { CONFIG, PANELS } from './helpers.js';
 
 const stateOf = (link) => ({ ...link, leaveOut: new Set(link.leaveOut) });
@@ -54,19 +53,20 @@ test('a record stands instead of an example, and unknown words of a link stay', 
   assert.equal(linkTo('http://x/?lang=zh&example=day', CONFIG, stateOf(link)), 'http://x/?lang=zh&record=0123456789abcdef');
 });
 
+test('an epoch of a run is named by the run, its number and the image set', () => {
+  const link = readLink(CONFIG, '?run=final-s0&epoch=3&set=1&sparse=0.3');
+  assert.deepEqual(link.recorded, { name: 'final-s0', epoch: 3, probe: 1 });
+  assert.equal(linkTo('http://x/', CONFIG, stateOf(link)), 'http://x/?example=day&sparse=0.3&run=final-s0&epoch=3&set=1');
+  assert.equal(linkTo('http://x/?run=a&epoch=3&set=1', CONFIG, { ...stateOf(link), recorded: null }), 'http://x/?example=day&sparse=0.3');
+  assert.deepEqual(readLink(CONFIG, '?run=a&epoch=-2&set=x').recorded, { name: 'a', epoch: 0, probe: 0 });
+  assert.equal(readLink(CONFIG, '?epoch=3').recorded, null);
+});
+
 test('sources are named as the server knows them', () => {
   assert.deepEqual(picturesOf(sourcesOf({ example: 'day', record: null })).nir, { example: 'day' });
   assert.deepEqual(picturesOf(sourcesOf({ example: null, record: 'r' })).rgb, { record: 'r' });
   const uploads = { rgb: { token: 't', preview: 'p', file: null, slot: 'rgb' }, nir: null, tir: null };
   assert.deepEqual(picturesOf(uploads), { rgb: { token: 't' }, nir: null, tir: null });
-});
-
-test('files find their zones by name, else in order', () => {
-  const file = (name) => ({ name });
-  const names = (slot, ...files) => Object.fromEntries(Object.entries(assignFiles(slot, files.map(file))).map(([m, f]) => [m, f.name]));
-  assert.deepEqual(names('nir', 'a.png'), { nir: 'a.png' });
-  assert.deepEqual(names('rgb', 'x_thermal.png', 'x_vis.png', 'x_ni.png'), { tir: 'x_thermal.png', rgb: 'x_vis.png', nir: 'x_ni.png' });
-  assert.deepEqual(names('rgb', '1.png', '2.png'), { rgb: '1.png', nir: '2.png' });
 });
 
 test('weights run the variant that was asked for where they can', () => {

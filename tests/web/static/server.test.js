@@ -53,10 +53,11 @@ test('files go as a form', async () => {
 test('a refusal is an answer with a sentence', async () => {
   const said = { code: 'server.rate', values: { seconds: 3 }, text: 'wait' };
   const { server } = line(json({ error: said }, 429), json({ detail: 'Queue is full.' }, 503), new Response('<html>', { status: 413 }),
-    new Response('', { status: 401 }), new Response('', { status: 500 }), new TypeError('gone'));
+    new Response('', { status: 401 }), new Response('', { status: 500 }), new Response('', { status: 502 }), new TypeError('gone'));
   const codes = [];
-  for (let i = 0; i < 6; i += 1) codes.push((await server.decide({})).error.code);
-  assert.deepEqual(codes, ['server.rate', 'server.busy', 'server.busy', 'server.signed_out', 'server.unreachable', 'server.unreachable']);
+  for (let i = 0; i < 7; i += 1) codes.push((await server.decide({})).error.code);
+  assert.deepEqual(codes, ['server.rate', 'server.busy', 'server.busy', 'server.signed_out', 'server.failed',
+    'server.unreachable', 'server.unreachable']);
 });
 
 test('an analysis waits in the queue for its own answer', async () => {

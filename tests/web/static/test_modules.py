@@ -152,6 +152,12 @@ def test_no_module_but_texts_names_a_panel() -> None:
         ("side/why_patch.js", "score"),  # the heading of the sum
         ("core/analysis.js", "weight"),  # what a soft selector has instead of a kept set
         ("grid/readout.js", "weight"),
+        ("grid/cells.js", "score"),  # its threshold
+        ("grid/hover.js", "score"),  # what Enter opens before anything was pointed at
+        *((f"focus/{part}.js", "score") for part in ("curve", "scene")),  # against rank, whatever panel is large
+        *(("dialogs/about.js", name) for name in ("score", "aggregation")),  # steps of the method, in pictures
+        *(("sealed_why.js", name) for name in ("predictor", "self")),  # the parts of the sum
+        ("views/faithfulness_report.js", "score"),  # the legend of its order
         *(("side/selector_facts.js", name) for name in ("self", "cross1", "cross2")),  # what a selector mixes
         *(("views/training.js", name) for name in ("predictor", "aggregation")),  # gradients of these
         *(("views/gradients.js", name) for name in ("score", "predictor", "aggregation")),  # gradients of these

@@ -5,8 +5,8 @@ import { chartsOfRuns, rangeOf } from '../../../sdtps/web/static/js/views/traini
 
 const curve = (name, values, epochs = values.map((_, i) => i)) => ({ name, log: name.startsWith('grad/'), epochs, values });
 const RUNS = [
-  { id: 0, name: 'a', curves: [curve('loss', [9, 8, 7]), curve('acc_sdtps', [0.1, 0.2, 0.3]), curve('grad/scores', [1e-3, 0, 1e-2])] },
-  { id: 1, name: 'b', curves: [curve('loss', [9, null, 12]), curve('acc', [0.1]), curve('mAP', [0.2, 0.4], [1, 3])] },
+  { id: 0, name: 'a', curves: [curve('loss', [9, 8, 7]), curve('accuracy', [0.1, 0.2, 0.3]), curve('grad/scores', [1e-3, 0, 1e-2])] },
+  { id: 1, name: 'b', curves: [curve('loss', [9, null, 12]), curve('accuracy', [0.1]), curve('mAP', [0.2, 0.4], [1, 3])] },
 ];
 
 test('each run gives the first curve that it has of a chart', () => {
@@ -15,6 +15,12 @@ test('each run gives the first curve that it has of a chart', () => {
   assert.deepEqual(charts.loss.series.map(({ values }) => values), [[9, 8, 7], [9, null, 12]]);
   assert.deepEqual(charts.accuracy.series.map(({ values }) => values), [[0.1, 0.2, 0.3], [0.1, null, null]]);
   assert.deepEqual(charts.mAP.epochs, [1, 3]);
+});
+
+test('the heads have a chart of their own where one of them does not count', () => {
+  const keys = (heads) => chartsOfRuns([{ id: 0, name: 'a', curves: [curve('loss', [9, 8]), curve('loss_heads', heads)] }], 'scores').map(({ key }) => key);
+  assert.deepEqual(keys([9, 8.0001]), ['loss']);
+  assert.deepEqual(keys([14, 13]), ['loss', 'loss_heads']);
 });
 
 test('a logarithmic axis has no place for zero', () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { unpack } from '../../../sdtps/web/static/js/core/bytes.js';
-import { joinPlanes, rowAt, sealedAnswer } from '../../../sdtps/web/static/js/sealed.js';
+import { rowAt } from '../../../sdtps/web/static/js/core/tables.js';
+import { joinPlanes, positionOf, sealedAnswer } from '../../../sdtps/web/static/js/sealed.js';
 import { logTicks, makeScale, niceTicks } from '../../../sdtps/web/static/js/views/chart.js';
 import { logarithms } from '../../../sdtps/web/static/js/views/gradient_maps.js';
 import { decadesOf } from '../../../sdtps/web/static/js/views/gradients.js';
@@ -94,4 +95,12 @@ test('without a server a slider move is looked up, in the shape of an answer', (
   assert.deepEqual([nir.flat.score, tir.flat.score], [true, false]);
   assert.deepEqual([answer.ranges.score, answer.ranges.near], [[2, 3], [0, 1]]);
   assert.deepEqual([tir.cut, tir.margin, answer.modalities.rgb.margin], [22, 23, 19]);
+});
+
+test('without a server a knob of another selector finds its place, and one that was not moved its own', () => {
+  const axes = [['sparse_ratio', [0.1, 0.5, 0.9]], ['k', [1, 64]]];
+  const own = { sparse_ratio: 0.5, knobs: { k: 64 } };
+  assert.equal(positionOf(axes, { sparse_ratio: 0.1, knobs: { k: 1 } }, own), 0);
+  assert.equal(positionOf(axes, { sparse_ratio: 0.56 }, own), 3);
+  assert.equal(positionOf(axes, { sparse_ratio: 1, knobs: { k: 20 } }, own), 4);
 });

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from sdtps.resources import PROJECT
+from sdtps.resources import ENVIRONMENTS
 from sdtps.training.synth.types import FloatArray, Vector
 
-FOLDER = PROJECT / "assets" / "environments"
+FOLDER = ENVIRONMENTS
 DAY = ("city", "courtyard", "forest", "sunrise", "sunset")
 NIGHT = ("night", "interior", "courtyard")
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def open_context() -> Any:
     # One thread per process: many processes render at once.
     os.environ.setdefault("LP_NUM_THREADS", "1")
     try:
-        import moderngl
+        moderngl: Any = import_module("moderngl")
     except ModuleNotFoundError as error:
         raise RuntimeError("Rendering people needs the package 'moderngl': pip install '.[synth]'.") from error
     try:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sdtps.types import Payload
 from sdtps.web.session.requests import Name, Request, malformed
-from sdtps.web.session.tasks import browse, exports, ranks, runs, weights, why
+from sdtps.web.session.tasks import browse, cases, explain, exports, matters, ranks, runs, weights, why
 from sdtps.web.session.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ TASKS: dict[str, Task] = {
     "job.cancel": Task(JobRequest, lambda backend, request: backend.jobs.cancel(request.job)),
     **browse.TASKS,
     **ranks.TASKS,
+    **explain.TASKS,
+    **matters.TASKS,
+    **cases.TASKS,
     **weights.TASKS,
     **why.TASKS,
     **runs.TASKS,

@@ -1,4 +1,4 @@
-"""What the page takes home: figure, bundle, supplement. Files travel inside answers, never as paths."""
+"""What the page takes home: figure, bundle, supplement, each a job. Files travel inside answers, never as paths."""
 
 import base64
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from sdtps.export.figure.style import DPI, FORMATS, PRESETS, FigureOptions
 from sdtps.support.messages import as_note
 from sdtps.support.progress import Progress
 from sdtps.types import Payload
+from sdtps.web.session.jobs import QUICK_SECONDS, Lane
 from sdtps.web.session.requests import Number, OpenRequest, Refusal, Request
 from sdtps.web.session.tasks import ranks
 from sdtps.web.session.tasks.task import Task
@@ -71,6 +72,13 @@ class FigureRequest(BundleRequest, FileFormat):
     """The figure of an open set."""
 
 
+class SupplementRequest(OpenRequest):
+    """An open set, and what its author says above it."""
+
+    title: Annotated[str, Field(max_length=200)] = ""
+    introduction: Annotated[str, Field(max_length=6000)] = ""
+
+
 class CompareFigureRequest(FigureRequest):
     """The open set as B, and what it is compared with."""
 
@@ -94,7 +102,11 @@ def export_choices() -> Payload:
 def _figure(backend: "PageBackend", request: FigureRequest) -> Payload:
     opened, settings = backend.opened(request)
     look = request.look.options()
-    return _drawn("sdtps-figure", figure.grid_figure(opened.analyse(settings), opened.prepared.pixels, look), request)
+
+    def draw() -> "figure.Sheet":
+        return figure.grid_figure(opened.analyse(settings), opened.prepared.pixels, look)
+
+    return _job(backend, "sdtps-figure", draw, request)
 
 
 def _compare(backend: "PageBackend", request: CompareFigureRequest) -> Payload:
@@ -104,40 +116,63 @@ def _compare(backend: "PageBackend", request: CompareFigureRequest) -> Payload:
     if before.prepared.sha256 != opened.prepared.sha256:
         text = "A and B show different image sets, and the strip has one photograph for both; compare one set."
         raise Refusal("figure.triplets", text)
-    a, b = backend.analysed(request.against), backend.analysed(request)
-    return _drawn("sdtps-comparison", figure.compare_figure(a, b, opened.prepared.pixels, look), request)
+
+    def draw() -> "figure.Sheet":
+        a, b = backend.analysed(request.against), backend.analysed(request)
+        return figure.compare_figure(a, b, opened.prepared.pixels, look)
+
+    return _job(backend, "sdtps-comparison", draw, request)
 
 
 def _ranks(backend: "PageBackend", request: RankFigureRequest) -> Payload:
     """The rank list on screen."""
     look = request.look.options()
-    found = ranks.listed(backend, request)
-    items = [figure.RankedItem(p, m.same, m.distance) for p, m in zip(found.pixels, found.ranking.matches, strict=True)]
-    query = figure.RankedQuery(found.held.prepared.pixels, items)
-    return _drawn("sdtps-ranks", figure.rank_figure([query], look, len(items)), request)
+    backend.held(request.key)  # what is gone is said at once
+
+    def draw() -> "figure.Sheet":
+        found = ranks.listed(backend, request)
+        pairs = zip(found.pixels, found.ranking.matches, strict=True)
+        items = [figure.RankedItem(p, m.same, m.distance) for p, m in pairs]
+        query = figure.RankedQuery(found.held.prepared.pixels, items)
+        return figure.rank_figure([query], look, len(items))
+
+    return _job(backend, "sdtps-ranks", draw, request)
 
 
-def _drawn(stem: str, sheet: "figure.Sheet", wanted: FileFormat) -> Payload:
-    notes = [as_note(n) for n in sheet.notes]
-    size = [round(sheet.width, 3), round(sheet.height, 3)]
-    content = sheet.render(wanted.format, wanted.dots)
-    return {"file": file_answer(stem, wanted.format, content), "notes": notes, "inches": size}
+def _job(backend: "PageBackend", stem: str, draw: Callable[[], "figure.Sheet"], wanted: FileFormat) -> Payload:
+    """Start drawing a figure; the job's result holds the file."""
+
+    def work(progress: Progress, _cancelled: Callable[[], bool]) -> Payload:
+        progress(0, 2)
+        sheet = draw()
+        progress(1, 2)
+        content = sheet.render(wanted.format, wanted.dots)
+        size = [round(sheet.width, 3), round(sheet.height, 3)]
+        notes = [as_note(n) for n in sheet.notes]
+        return {"file": file_answer(stem, wanted.format, content), "notes": notes, "inches": size}
+
+    return backend.jobs.start(work, Lane.QUICK, QUICK_SECONDS)
 
 
 def _bundle(backend: "PageBackend", request: BundleRequest) -> Payload:
     opened, settings = backend.opened(request)
-    content = write_bundle(opened.analyse(settings), opened.prepared.pixels, request.look.options())
-    return {"file": file_answer("sdtps-bundle", "zip", content)}
+    look = request.look.options()
+
+    def work(progress: Progress, _cancelled: Callable[[], bool]) -> Payload:
+        content = write_bundle(opened.analyse(settings), opened.prepared.pixels, look, progress=progress)
+        return {"file": file_answer("sdtps-bundle", "zip", content)}
+
+    return backend.jobs.start(work, Lane.QUICK, QUICK_SECONDS)
 
 
-def _supplement(backend: "PageBackend", request: OpenRequest) -> Payload:
+def _supplement(backend: "PageBackend", request: SupplementRequest) -> Payload:
     from sdtps.export.supplement import write_supplement
 
     opened, settings = backend.opened_whole(request)
-    analysis = opened.analyse(settings)
 
     def work(progress: Progress, _cancelled: Callable[[], bool]) -> Payload:
-        page = write_supplement(opened, analysis, progress)
+        analysis = opened.analyse(settings)
+        page = write_supplement(opened, analysis, progress, title=request.title, introduction=request.introduction)
         return {"file": file_answer("sdtps-supplement", "html", page.encode())}
 
     return backend.jobs.start(work)
@@ -148,5 +183,5 @@ TASKS = {
     "export.compare": Task(CompareFigureRequest, _compare),
     "export.ranks": Task(RankFigureRequest, _ranks),
     "export.bundle": Task(BundleRequest, _bundle),
-    "export.supplement": Task(OpenRequest, _supplement),
+    "export.supplement": Task(SupplementRequest, _supplement),
 }

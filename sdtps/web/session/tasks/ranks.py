@@ -13,12 +13,13 @@ from sdtps.models.reid import LoadedModel
 from sdtps.pipeline import OpenSet
 from sdtps.retrieval.feature_store import SETTINGS
 from sdtps.retrieval.features import NOTHING, FolderFeatures
-from sdtps.retrieval.ranking import Match, RankList, rank_list
+from sdtps.retrieval.ranking import Match, RankList
 from sdtps.support.byte_lru import ByteLru
 from sdtps.support.errors import InputError
 from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Analysis, Payload, Settings
 from sdtps.web.session.data_registry import Located, NamedDataset
+from sdtps.web.session.jobs import ENDLESS
 from sdtps.web.session.requests import Index, Name, OpenRequest, Refusal, malformed
 from sdtps.web.session.tasks.browse import record_card
 from sdtps.web.session.tasks.task import Task
@@ -61,7 +62,7 @@ def galleries(backend: "PageBackend", request: OpenRequest) -> Payload:
 def index(backend: "PageBackend", request: GalleryRequest) -> Payload:
     """Start computing a gallery's features; a job."""
     opened, settings = backend.opened_whole(request)
-    model, source = opened.model, _gallery(backend, request)
+    model, source = opened.model, gallery_of(backend, request)
 
     def work(progress: Progress, _: Callable[[], bool]) -> Payload:
         dataset, split = source.dataset, source.dataset.gallery
@@ -73,7 +74,7 @@ def index(backend: "PageBackend", request: GalleryRequest) -> Payload:
             raise Refusal("rank.disk", text) from None
         return _gallery_card(backend, model, source)
 
-    return backend.jobs.start(work)
+    return backend.jobs.start(work, seconds=ENDLESS)  # hours for a large gallery; it ends when nobody asks any more
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,10 @@ class Listed:
 
 def listed(backend: "PageBackend", request: RankRequest) -> Listed:
     """The rank list that a request asks for, by the settings that the gallery's features were made with."""
-    held, source = backend.held(request.key), _gallery(backend, request)
+    held, source = backend.held(request.key), gallery_of(backend, request)
     opened, settings = backend.opened_whole(request)
     analysis = opened.analyse(settings)
-    found = _features(backend, opened.model, source, settings)
+    found = features_of(backend, opened.model, source, settings)
     ranking = search(held, source, found, analysis, min(max(1, request.length), MAX_LENGTH))
     pixels = [_pixels_of(backend, opened.model, source, match) for match in ranking.matches]
     return Listed(held, source, analysis, ranking, pixels)
@@ -132,7 +133,7 @@ def kept(backend: "PageBackend", request: KeptRequest) -> Payload:
 def search(held: "HeldSet", source: NamedDataset, found: FolderFeatures, analysis: Analysis, length: int) -> RankList:
     """The gallery's sets nearest to an open one, whose analysis has the settings of the features."""
     query = held.located.record if held.located is not None and _comparable(held, source) else None
-    return rank_list(analysis.feature, found.features, found.records, query, source.dataset.layout.apart, length)
+    return found.gallery.search(analysis.feature, query, source.dataset.layout.apart, length)
 
 
 def _comparable(held: "HeldSet", source: NamedDataset) -> bool:
@@ -140,7 +141,8 @@ def _comparable(held: "HeldSet", source: NamedDataset) -> bool:
     return held.located is not None and held.located.source is source
 
 
-def _features(backend: "PageBackend", model: LoadedModel, source: NamedDataset, settings: Settings) -> FolderFeatures:
+def features_of(backend: "PageBackend", model: LoadedModel, source: NamedDataset, settings: Settings) -> FolderFeatures:
+    """A gallery's features by these settings; refused where it is not indexed."""
     dataset, split, store = source.dataset, source.dataset.gallery, backend.data.store
     available = (s for s in store.available(model, dataset, split) if not s.missing and _fits(s.settings, settings))
     stored = next(available, None)
@@ -203,7 +205,8 @@ def _masks(analysis: Analysis, pixels: Mapping[str, Pixels | None]) -> dict[str,
     }
 
 
-def _gallery(backend: "PageBackend", request: GalleryRequest) -> NamedDataset:
+def gallery_of(backend: "PageBackend", request: GalleryRequest) -> NamedDataset:
+    """The gallery that a request names."""
     if request.gallery >= len(backend.data.galleries):
         raise malformed()
     return backend.data.galleries[request.gallery]

@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING
 
 from sdtps.export import payload
+from sdtps.resources import LAB
 from sdtps.runs.replay import open_epoch
 from sdtps.types import Payload
 from sdtps.web.session.requests import Index, Request, WithSettings
+from sdtps.web.session.run_registry import lab_lines
 from sdtps.web.session.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -30,6 +32,11 @@ def listing(backend: "PageBackend", _request: Request) -> Payload:
     return backend.runs.cards()
 
 
+def lab(_backend: "PageBackend", _request: Request) -> Payload:
+    """The shipped lab's experiments in words, for the tabs that speak of them."""
+    return {"lab": lab_lines(LAB)}
+
+
 def epoch(backend: "PageBackend", request: EpochRequest) -> Payload:
     """Open a recorded epoch: the same payload as an analysis, and a key for slider moves and comparisons."""
     opened = open_epoch(backend.runs.find(request.run), request.epoch, request.probe)
@@ -42,5 +49,6 @@ def epoch(backend: "PageBackend", request: EpochRequest) -> Payload:
 
 TASKS = {
     "runs.list": Task(Request, listing),
+    "runs.lab": Task(Request, lab),
     "runs.epoch": Task(EpochRequest, epoch),
 }

@@ -4,11 +4,14 @@
 import { packNumbers, unpack } from './core/bytes.js';
 import { MODALITIES } from './core/modalities.js';
 import { nearestIndex } from './core/numbers.js';
+import { rowAt } from './core/tables.js';
 import { mountLens } from './lens.js';
+import { sealedWhy } from './sealed_why.js';
 
-/** @typedef {{ values: any, shape: number[] }} Table numbers for every stop of some sliders */
+/** @typedef {import('./core/tables.js').Table} Table numbers for every stop of some sliders */
 /** @typedef {Record<string, [string, number[]]>} Kinds type and shape by name */
-/** @typedef {{ config: Config, analysis: Payload, facts: Record<string, any>, fixed: boolean, arrays: { kinds: Kinds, content: string } }} Sealed */
+/** @typedef {{ config: Config, analysis: Payload, facts: Record<string, any>, arrays: { kinds: Kinds, content: string },
+ *   positions: { axes: [string, number[]][], content: string } | null }} Sealed */
 
 const TYPES = {
   float64: Float64Array, float32: Float32Array, int32: Int32Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array,
@@ -36,18 +39,6 @@ export function joinPlanes(kinds, bytes) {
     tables[name] = { values: new Type(whole.buffer), shape };
   }
   return tables;
-}
-
-/**
- * The last axis of a table; `place` says where on the others.
- * @param {Table} table
- * @param {number[]} place
- */
-export function rowAt({ values, shape }, place) {
-  const length = shape[shape.length - 1];
-  let index = 0;
-  place.forEach((at, axis) => { index = index * shape[axis] + at; });
-  return values.subarray(index * length, (index + 1) * length);
 }
 
 /**
@@ -96,20 +87,38 @@ export function sealedAnswer({ config, facts, analysis }, tables, asked) {
   };
 }
 
+/**
+ * The place of a position among all of another selector: the last axis moves fastest.
+ * @param {[string, number[]][]} axes
+ * @param {Settings} asked
+ * @param {Settings} own what stands for knobs that were not moved
+ */
+export function positionOf(axes, asked, own) {
+  const value = (name) => asked.knobs?.[name] ?? own.knobs?.[name] ?? asked[name];
+  return axes.reduce((index, [name, stops]) => index * stops.length + nearestIndex(stops, value(name)), 0);
+}
+
+/** @param {string} content gzip in base64 */
+const inflated = (content) => new Response(
+  new Blob([unpack(content, Uint8Array)]).stream().pipeThrough(new DecompressionStream('gzip')),
+);
+
 /** @param {Document} page */
 export async function start(page) {
   page.body.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
   const data = /** @type {Sealed} */ (JSON.parse(page.querySelector('#lens-data')?.textContent || ''));
-  const stream = new Blob([unpack(data.arrays.content, Uint8Array)]).stream().pipeThrough(new DecompressionStream('gzip'));
-  const tables = joinPlanes(data.arrays.kinds, new Uint8Array(await new Response(stream).arrayBuffer()));
+  const tables = joinPlanes(data.arrays.kinds, new Uint8Array(await inflated(data.arrays.content).arrayBuffer()));
+  const { axes } = data.positions ?? { axes: [] };
+  const found = data.positions ? await inflated(data.positions.content).json() : [];
+  const moved = (settings) => ({ ...found[positionOf(axes, settings, data.analysis.settings)], key: data.analysis.key });
   const alone = { error: { code: 'sealed', values: {}, text: 'This page has no server, so it cannot compute this.' } };
   /** @type {Server} */
   const server = {
     stage: async () => alone,
     uploadWeights: async () => alone,
-    ask: async () => alone,
+    ask: async (task, asked) => (task === 'why.patch' && !data.positions ? sealedWhy(data, tables, /** @type {any} */ (asked)) : alone),
     analyse: async () => data.analysis,
-    decide: async (request) => (data.fixed ? data.analysis : sealedAnswer(data, tables, request.settings)),
+    decide: async ({ settings }) => (data.positions ? moved(settings) : sealedAnswer(data, tables, settings)),
   };
-  mountLens(/** @type {HTMLElement} */ (page.querySelector('.lens-root')), data.config, server);
+  mountLens(/** @type {HTMLElement} */ (page.querySelector('.lens-root')), { ...data.config, explains: !data.positions }, server);
 }

@@ -2,8 +2,10 @@
 
 /** @import { Lens, Slider } from '../core/types.js' */
 import { h, setAttribute, setText, uniqueId } from '../core/dom.js';
+import { icon } from '../core/icons.js';
 import { clampTo, nearestIndex, roundSetting } from '../core/numbers.js';
 import { meaningOf } from './meaning.js';
+import { makeVariantChoice } from './variant.js';
 
 /**
  * A logarithmic slider holds log10 of its value, on a grid that 1 lies on; the number field holds the value itself.
@@ -29,7 +31,7 @@ function sliderParts(spec, scale) {
   });
   const reset = h('button.lens-icon', {
     type: 'button', 'data-t-aria': 'reset.one', 'data-t-title': 'reset.one', 'data-reset': spec.name,
-  }, '↺');
+  }, icon('reset'));
   const node = h('div.lens-control', {},
     h('div.lens-control-head', {},
       h('label', { htmlFor: id }, h('span', { 'data-t': `setting.${spec.name}` }), h('i', {}, spec.symbol)), field, reset),
@@ -78,6 +80,19 @@ function makeSlider(spec, { config: { defaults, steps }, session, store }) {
   return { name: spec.name, own, plain, node, set, meaning, inputs: [range, field, reset] };
 }
 
+// On a small screen the sliders lie in a tray below the pictures, and what they mean opens on demand.
+function trayButton(onToggle) {
+  const button = h('button.lens-tray-more', {
+    type: 'button', 'aria-expanded': false, 'data-t': 'tray.more',
+    onclick: () => {
+      const open = button.getAttribute('aria-expanded') !== 'true';
+      button.setAttribute('aria-expanded', String(open));
+      onToggle(open);
+    },
+  });
+  return button;
+}
+
 /** @param {Lens} lens */
 export function makeControls(lens) {
   const { config, i18n, store, session } = lens;
@@ -85,8 +100,9 @@ export function makeControls(lens) {
   const knobs = new Map(config.variants.flatMap((variant) => variant.knobs.map((knob) => [knob.name, knob])));
   const sliders = [...config.sliders, ...knobs.values()].map((spec) => makeSlider(spec, lens));
   const variantOf = (name) => config.variants.find((variant) => variant.name === name);
-  const node = h('section.lens-controls', { 'data-t-aria': 'controls' }, ...sliders.map((slider) => slider.node),
-    h('button.lens-reset-all', { type: 'button', 'data-t': 'reset.all', 'data-reset': 'all', onclick: session.resetSettings }));
+  const node = h('section.lens-controls', { 'data-t-aria': 'controls' }, makeVariantChoice(lens).node, ...sliders.map((slider) => slider.node),
+    h('button.lens-reset-all', { type: 'button', 'data-t': 'reset.all', 'data-reset': 'all', onclick: session.resetSettings }),
+    trayButton((open) => node.classList.toggle('lens-tray-open', open)));
 
   function set() {
     const given = { ...state.analysis?.settings.knobs, ...state.settings.knobs };
@@ -105,7 +121,7 @@ export function makeControls(lens) {
   function useVariant() {
     const variant = variantOf(state.settings.variant);
     if (!variant) return;
-    const widths = [];
+    const widths = ['1.5fr']; // the variant's own
     for (const { name, own, node: part, inputs } of sliders) {
       const read = own ? variant.knobs.some((knob) => knob.name === name) : variant.reads.includes(name);
       part.hidden = own && !read;

@@ -1,7 +1,8 @@
-// Name, weights, variant, language and theme; the banner when the weights are not what they should be.
+// Name, weights, language and theme; the banner when the weights are not what they should be.
 
-/** @import { Lens, Model, Variant } from '../core/types.js' */
-import { h, setText } from '../core/dom.js';
+/** @import { Lens, Model } from '../core/types.js' */
+import { h } from '../core/dom.js';
+import { icon } from '../core/icons.js';
 import { remember } from '../core/memory.js';
 import { currentModel } from '../core/models.js';
 
@@ -18,15 +19,10 @@ export function modelName(model, models) {
 
 // How far the weights can be trusted, as the badge says it.
 function trust({ weights, report }) {
+  if (weights.family === 'recorded') return 'weights.recorded';
   if (!weights.complete) return weights.trained ? 'weights.partial' : 'weights.random';
   return report.absent.length ? 'weights.without' : 'weights.trained';
 }
-
-/**
- * @param {Variant} variant
- * @param {{ language: string, t: (key: string) => string }} i18n
- */
-export const variantSummary = (variant, i18n) => (i18n.language === 'en' ? variant.summary : i18n.t(`variant.${variant.name}`));
 
 function languageButton({ store }) {
   return h('button.lens-plain', {
@@ -39,26 +35,32 @@ function languageButton({ store }) {
   });
 }
 
+function helpButton({ openAbout }) {
+  return h('button.lens-plain', {
+    type: 'button', 'data-choice': 'help', 'data-t-aria': 'about.title', 'data-t-title': 'about.title', onclick: openAbout,
+  }, '?');
+}
+
 function themeButton() {
   return h('button.lens-plain', {
     type: 'button', 'data-choice': 'theme', 'data-t-aria': 'theme', 'data-t-title': 'theme',
     onclick: () => remember({ theme: document.body.classList.toggle('dark') ? 'dark' : 'light' }),
-  }, '◐');
+  }, icon('theme'));
 }
 
 // Which weights, and what is known of them.
-function makeWeightsFact({ config, i18n, store, session }, onAbout) {
+function makeWeightsFact({ config, i18n, store, session }, { openAbout, openUpload }) {
   const { state } = store;
   const menu = h('select.lens-weights', {
     'data-t-aria': 'weights', 'data-choice': 'weights', onchange: () => session.chooseModel(menu.value),
   });
   const single = h('span.lens-weights-name');
   const hash = h('code.lens-hash');
-  const badge = h('button.lens-badge', { type: 'button', 'data-open': 'weights', 'data-t-title': 'report.open', onclick: () => onAbout() });
+  const badge = h('button.lens-badge', { type: 'button', 'data-open': 'about', 'data-t-title': 'about.title', onclick: openAbout });
   const add = h('button.lens-icon', {
     type: 'button', 'data-t-aria': 'upload.title', 'data-t-title': 'upload.title', 'data-open': 'upload',
-    hidden: !config.upload_weights.allowed, onclick: () => onAbout('upload'),
-  }, '+');
+    hidden: !config.upload_weights.allowed, onclick: openUpload,
+  }, icon('add'));
   const node = h('div.lens-fact', {}, h('span.lens-key', { 'data-t': 'weights' }), menu, single, add, hash, badge);
 
   function refresh(model) {
@@ -78,46 +80,27 @@ function makeWeightsFact({ config, i18n, store, session }, onAbout) {
 
 /**
  * @param {Lens} lens
- * @param {(part?: string) => void} onAbout
+ * @param {{ openAbout: () => void, openUpload: () => void }} actions
  * @param {HTMLElement[]} buttons further ones at the end
  */
-export function makeHeader(lens, onAbout, buttons) {
-  const { config, i18n, store, session } = lens;
+export function makeHeader(lens, actions, buttons) {
+  const { i18n, store } = lens;
   const { state } = store;
-  const weights = makeWeightsFact(lens, onAbout);
-  const variant = h('select', {
-    'data-t-aria': 'variant', 'data-choice': 'variant', onchange: () => session.chooseVariant(variant.value),
-  });
-  const summary = h('p.lens-variant-text');
-  const asked = h('span.lens-asked', { 'data-assumed': 'variant' });
+  const weights = makeWeightsFact(lens, actions);
   const node = h('header.lens-header', {},
-    h('h1', {}, 'SDTPS ', h('b', {}, 'Lens')),
+    h('div.lens-name', {}, h('h1', {}, 'SDTPS ', h('b', {}, 'Lens')), h('p', { 'data-t': 'subtitle' })),
     weights.node,
-    h('div.lens-fact', {}, h('span.lens-key', { 'data-t': 'variant' }), variant, asked),
-    summary,
-    h('div.lens-header-end', {}, ...buttons, languageButton(lens), themeButton()));
-  const banner = h('div.lens-banner', { role: 'status', hidden: true });
-
-  function variantOption({ name, label }, lacking) {
-    const reason = lacking ? i18n.sentence(lacking) : '';
-    return h('option', { value: name, selected: name === state.settings.variant, disabled: Boolean(lacking), title: reason },
-      reason ? `${name} — ${reason}` : `${name} (${label})`);
-  }
+    h('div.lens-header-end', {}, helpButton(actions), ...buttons, languageButton(lens), themeButton()));
+  const banner = h('div.lens-banner', { hidden: true });
 
   function refresh() {
     const model = currentModel(state);
     const card = model.weights;
     weights.refresh(model);
-    variant.replaceChildren(...config.variants.map((v) => variantOption(v, model.lacking[v.name])));
-    const chosen = config.variants.find((v) => v.name === state.settings.variant);
-    const open = model.report && model.report.assumed.some(({ code }) => code === 'weights.assumed.importance');
-    setText(asked, open ? i18n.t('assumed.variant') : '');
-    setText(summary, chosen ? variantSummary(chosen, i18n) : '');
-    summary.title = summary.textContent || '';
     banner.hidden = card.complete;
     banner.textContent = card.trained ? i18n.t('banner.partial', { missing: card.missing }) : i18n.t('banner.random');
   }
 
-  store.subscribe(['weights', 'models', 'settings.variant', 'language'], refresh);
+  store.subscribe(['weights', 'models', 'language'], refresh);
   return { node, banner, refresh };
 }

@@ -1,9 +1,10 @@
 // What a slider's value means for the analysis on screen, in words.
 
 /** @import { Analysis, Translator, Variant } from '../core/types.js' */
+import { absentKey } from '../core/analysis.js';
 
-function tokens({ counts, notes }, i18n) {
-  if (counts.tokens === null) return i18n.t('absent');
+function tokens({ counts, notes, weights }, i18n) {
+  if (counts.tokens === null) return i18n.t(absentKey({ weights }));
   const clamped = notes.find((note) => note.code === 'aggregation.clamped');
   if (clamped) return i18n.t('means.clamped', { n: counts.tokens, asked: clamped.values.asked });
   return i18n.t(counts.tokens ? 'means.tokens' : 'means.none', { n: counts.tokens });

@@ -108,3 +108,9 @@ export function decisionLook(analysis, modality) {
   const { maps, weight_range: soft } = analysis.modalities[modality];
   return soft ? { values: maps.weight, range: [0, 1] } : { mask: keptMask(analysis, modality) };
 }
+
+/**
+ * What stands in the place of numbers that are not there: weights lack a part, a recording did not keep it.
+ * @param {Pick<Analysis, 'weights'>} analysis
+ */
+export const absentKey = ({ weights }) => (weights.family === 'recorded' ? 'absent.recorded' : 'absent');

@@ -1,5 +1,7 @@
 // Small helpers for making elements; text always goes in as text, never as markup.
 
+import { icon } from './icons.js';
+
 /**
  * `div.lens-row` → HTMLDivElement.
  * @template {string} T
@@ -50,6 +52,13 @@ export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
+/**
+ * How much the style sheet magnifies an element.
+ * @param {Element} node
+ * @returns {number}
+ */
+export const zoomOf = (node) => /** @type {any} */ (node).currentCSSZoom || 1;
+
 const ids = { last: 0 };
 
 /**
@@ -85,7 +94,7 @@ export function segmented(name, options, value, onChange) {
  * @param {() => void} onclick
  */
 export function closeButton(onclick) {
-  return h('button.lens-icon', { type: 'button', 'data-t-aria': 'close', 'data-t-title': 'close', onclick }, '✕');
+  return h('button.lens-icon', { type: 'button', 'data-t-aria': 'close', 'data-t-title': 'close', onclick }, icon('close'));
 }
 
 /**

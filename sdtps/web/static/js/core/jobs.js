@@ -2,6 +2,7 @@
 
 /** @import { Answer, Server } from './types.js' */
 
+const FIRST_MILLISECONDS = 40; // a figure is often done by then
 const POLL_MILLISECONDS = 250;
 
 /**
@@ -19,12 +20,12 @@ export function runJob(server, task, request, onProgress) {
     if (started.error) return started;
     job = started.job;
     if (stopped) server.ask('job.cancel', { job });
-    for (;;) {
+    for (let wait = FIRST_MILLISECONDS; ; wait = Math.min(2 * wait, POLL_MILLISECONDS)) {
       const answer = await server.ask('job.poll', { job });
       if (stopped) return { cancelled: true }; // also where the result was faster than the reader
       if (answer.error || answer.cancelled || answer.result !== undefined) return answer;
       onProgress(answer.done, answer.total);
-      await new Promise((resolve) => { setTimeout(resolve, POLL_MILLISECONDS); });
+      await new Promise((resolve) => { setTimeout(resolve, wait); });
     }
   })();
   const cancel = () => {
@@ -32,4 +33,16 @@ export function runJob(server, task, request, onProgress) {
     if (job) server.ask('job.cancel', { job });
   };
   return { finished, cancel };
+}
+
+/**
+ * Work whose progress nobody watches, such as a preview: its result, or { error }.
+ * @param {Server} server
+ * @param {string} task
+ * @param {object} request
+ * @returns {Promise<Answer>}
+ */
+export async function askJob(server, task, request) {
+  const answer = await runJob(server, task, request, () => {}).finished;
+  return answer.result || answer;
 }

@@ -1,8 +1,10 @@
-// What belongs to the reader, not to the link: language and theme.
+// What belongs to the reader, not to the link: language, theme, and whether the tour was seen.
 
 const MEMORY = 'sdtps-lens';
 
-/** @returns {{ language?: string, theme?: string }} */
+/** @typedef {{ language?: string, theme?: string, toured?: boolean }} Memory */
+
+/** @returns {Memory} */
 export function remembered() {
   try {
     return JSON.parse(localStorage.getItem(MEMORY) || 'null') || {};
@@ -11,7 +13,7 @@ export function remembered() {
   }
 }
 
-/** @param {{ language?: string, theme?: string }} values */
+/** @param {Memory} values */
 export function remember(values) {
   try {
     localStorage.setItem(MEMORY, JSON.stringify({ ...remembered(), ...values }));

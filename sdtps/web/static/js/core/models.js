@@ -52,7 +52,7 @@ export function makeModels({ config, server, store }, analyse, complain) {
       if (more) return;
       if (!answer.error) { useModel(answer.model); return; }
       update({ models: [...state.models] }); // the menu goes back to the weights in use
-      if (!state.analysis && state.example) analyse();
+      if (!state.analysis) analyse();
       complain([{ zone: null, note: /** @type {Note} */ (answer.error) }]);
     },
   );

@@ -1,30 +1,32 @@
 // Recorded epochs in the place of an analysis: shown, moved and compared like one, until the reader leaves them.
 
-/** @import { Failure, LensStore, Note, Server, State } from './types.js' */
+/** @import { Config, Failure, LensStore, Note, Server, State } from './types.js' */
 import { loadPhotos, unpackAnalysis } from './analysis.js';
 import { byModality } from './modalities.js';
 import { latestWinsInFlight } from './requester.js';
 
 export const RECORDED = 'recorded'; // what the weights of an epoch are called
 
-/** @typedef {{ run: number, epoch: number, probe: number }} Where */
+/** @typedef {{ run: number, name: string, epoch: number, probe: number }} Where `name` is the run's, for links */
 
 const samePictures = (a, b) => Boolean(a && b && a.run === b.run && a.probe === b.probe);
 
 /**
- * @param {{ server: Server, store: LensStore }} lens
+ * @param {{ config: Config, server: Server, store: LensStore }} lens
  * @param {(failures: Failure[]) => void} complain
  */
-export function makeRecorded({ server, store }, complain) {
+export function makeRecorded({ config, server, store }, complain) {
   const { state, update } = store;
   let before = null; // weights and settings of the model that was left
 
-  const request = (where) => ({
-    ...where,
-    photos: !samePictures(where, state.recorded),
+  let linked = false; // whether a link brought the reader here, with sliders as its sender had them
+
+  const request = ({ run, epoch, probe }) => ({
+    run, epoch, probe,
+    photos: !samePictures({ run, probe }, state.recorded),
     matrix: state.token !== null || state.matrixOpen,
     // A run opens at the settings it was trained with; moved sliders then stay where they are.
-    ...(state.recorded && state.recorded.run === where.run ? { settings: state.settings } : {}),
+    ...(linked || (state.recorded && state.recorded.run === run) ? { settings: state.settings } : {}),
   });
 
   const ask = latestWinsInFlight((/** @type {Where} */ where) => server.ask('runs.epoch', request(where)), show);
@@ -44,7 +46,8 @@ export function makeRecorded({ server, store }, complain) {
       }
     }
     await loadPhotos(analysis);
-    if (!state.recorded) before = { weights: state.weights, settings: state.settings };
+    if (!state.recorded) before = { weights: state.weights, settings: linked ? config.defaults : state.settings };
+    linked = false;
     update({
       models: [...state.models.filter(({ id }) => id !== RECORDED), model],
       weights: RECORDED,
@@ -70,8 +73,10 @@ export function makeRecorded({ server, store }, complain) {
   return {
     leave,
     showEpoch: (/** @type {Where} */ where) => { ask(where); },
+    /** What a link names, at the settings of the link. */
+    showLinked: (/** @type {Where} */ where) => { linked = true; ask(where); },
     again: () => { if (state.recorded) ask(state.recorded); },
-    /** What a link says while an epoch is shown: the model behind it. */
-    linked: () => /** @type {State} */ (state.recorded && before ? { ...state, ...before } : state),
+    /** What a link says while an epoch is shown: run and epoch, the sliders as they are, the model behind it. */
+    linked: () => /** @type {State} */ (state.recorded && before ? { ...state, weights: before.weights } : state),
   };
 }

@@ -3,11 +3,13 @@
 
 /** @import { Answer, Note, Server } from './types.js' */
 
-const REFUSALS = [413, 429, 503]; // their bodies hold a sentence
+const GATEWAY = [502, 504]; // a proxy answers, and nobody behind it
+const CROWDED = [413, 429, 503]; // a proxy in between may say less than our server
+const FAILED = { code: 'server.failed', values: {}, text: 'The server could not finish this; try again.' };
 const SIGNED_OUT = { code: 'server.signed_out', values: {}, text: 'You are signed out; reload the page and sign in.' };
 const BUSY = { code: 'server.busy', values: {}, text: 'The server is busy; try again in a moment.' };
 const COMPONENT = 'component_server/';
-const UNREACHABLE = {
+export const UNREACHABLE = {
   code: 'server.unreachable', values: {}, text: 'The server did not answer; check that it is running and try again.',
 };
 
@@ -20,14 +22,14 @@ export function findRoutes(page, href) {
   const { id } = page.components.find((component) => component.props.elem_id === 'lens');
   const event = page.dependencies.find(({ targets }) => targets.some(([of, name]) => of === id && name === 'analyse'));
   const path = new URL(page.root || '', href).pathname.replace(/\/$/, '');
-  return { address: `${path}${page.api_prefix || ''}`, component: id, event: event.id };
+  return { address: `${path}${page.api_prefix || ''}`, health: `${path}/health`, component: id, event: event.id };
 }
 
 /** @returns {Promise<{ error: Note, zone: null, expired: string[] }>} */
 async function refusal(answer) {
-  let error = UNREACHABLE;
-  if (answer.status === 401) error = SIGNED_OUT;
-  else if (REFUSALS.includes(answer.status)) error = (await answer.json().catch(() => ({}))).error || BUSY;
+  const { error: said } = answer.status === 401 ? { error: SIGNED_OUT } : await answer.json().catch(() => ({}));
+  const plain = CROWDED.includes(answer.status) ? BUSY : GATEWAY.includes(answer.status) ? UNREACHABLE : FAILED;
+  const error = said && said.code ? said : plain;
   return { error, zone: null, expired: [] };
 }
 
@@ -53,24 +55,26 @@ export async function* messagesOf(body) {
 }
 
 /**
- * @param {{ address: string, component: number, event: number }} routes
+ * @param {{ address: string, component: number, event: number, health?: string }} routes
  * @param {typeof globalThis.fetch} fetch
+ * @param {typeof import('./upload.js').sendForm | null} [sendForm] says how far a large file is; fetch cannot
  * @returns {Server}
  */
-export function makeServer({ address, component, event }, fetch) {
+export function makeServer({ address, component, event, health = '' }, fetch, sendForm = null) {
   const session = Math.random().toString(36).slice(2);
   const headers = { 'Content-Type': 'application/json' };
   let asked = 0;
+  let last = Promise.resolve(/** @type {any} */ (null));
 
   /** @returns {Promise<Answer>} */
-  async function post(path, body) {
+  async function post(path, body, watch) {
     const form = body instanceof FormData;
     try {
-      const answer = await fetch(`${address}/${path}`, form ? { method: 'POST', body }
-        : { method: 'POST', body: JSON.stringify(body), headers });
+      const answer = await (watch && sendForm ? sendForm(`${address}/${path}`, body, watch)
+        : fetch(`${address}/${path}`, form ? { method: 'POST', body } : { method: 'POST', body: JSON.stringify(body), headers }));
       return await (answer.ok ? answer.json() : refusal(answer));
-    } catch {
-      return { error: UNREACHABLE };
+    } catch (failure) {
+      return /** @type {any} */ (failure)?.name === 'AbortError' ? { cancelled: true } : { error: UNREACHABLE };
     }
   }
 
@@ -78,11 +82,11 @@ export function makeServer({ address, component, event }, fetch) {
   const call = (name) => (data) => post(COMPONENT, { data, fn_name: name, component_id: component, session_hash: session });
   const askTask = call('ask');
 
-  function send(name, fields) {
+  function send(name, fields, watch) {
     const form = new FormData();
     const all = { ...fields, component_id: String(component), fn_name: name, session_hash: session };
     for (const [key, value] of Object.entries(all)) form.append(key, value);
-    return post(COMPONENT, form);
+    return post(COMPONENT, form, watch);
   }
 
   async function finished(id) {
@@ -95,7 +99,7 @@ export function makeServer({ address, component, event }, fetch) {
     return { error: BUSY };
   }
 
-  async function analyse(request) {
+  async function analyseNow(request) {
     asked += 1;
     const joined = await post('queue/join', {
       data: [], fn_index: event, trigger_id: component, session_hash: session, event_data: { id: asked, request },
@@ -103,11 +107,26 @@ export function makeServer({ address, component, event }, fetch) {
     return joined.error ? joined : finished(joined.event_id).catch(() => ({ error: UNREACHABLE }));
   }
 
+  // Two at once would listen to one stream, and take each other's answers from it.
+  function analyse(request) {
+    last = last.then(() => analyseNow(request));
+    return last;
+  }
+
+  async function ping() {
+    try {
+      return (await fetch(health, { cache: 'no-store' })).ok;
+    } catch {
+      return false;
+    }
+  }
+
   return {
     analyse,
+    ping,
     decide: call('decide'),
     ask: (task, fields) => askTask({ ...fields, task }),
     stage: (file, slot) => send('stage', { slot, file }),
-    uploadWeights: (file, force) => send('upload_weights', { force, file }),
+    uploadWeights: (file, force, watch) => send('upload_weights', { force, file }, watch),
   };
 }

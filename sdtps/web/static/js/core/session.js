@@ -4,36 +4,28 @@
 import { loadPhotos, unpackAnalysis } from './analysis.js';
 import { byModality } from './modalities.js';
 import { makeModels } from './models.js';
+import { makeOwnPictures } from './own_pictures.js';
 import { makePictures, picturesOf } from './pictures.js';
+import { makeRecall } from './recall.js';
 import { makeRecorded } from './recorded.js';
-import { latestWins, latestWinsInFlight } from './requester.js';
+import { afterwards, latestWins, latestWinsInFlight } from './requester.js';
+import { UNREACHABLE } from './server.js';
+
+const BACK_DELAY = 300; // milliseconds: a drag that goes on is not pulled back under the pointer
 
 /**
  * @param {{ config: Config, server: Server, store: LensStore }} lens
  */
 export function makeSession(lens) {
-  const { config, server, store } = lens;
+  const { config, store } = lens;
   const { state, update } = store;
-  const pictures = makePictures(lens, analyse, complain);
+  const pictures = makePictures(store, analyse);
+  const own = makeOwnPictures(lens, analyse, complain);
   const models = makeModels(lens, analyse, complain);
-  const asking = makeAnalyser(lens, pictures, complain, decide);
+  const decide = makeDecider(lens, again, complain);
+  const asking = makeAnalyser(lens, { ...pictures, ...own }, complain, decide);
   const recorded = makeRecorded(lens, complain);
-
-  const askDecide = latestWinsInFlight(server.decide, (answer, request) => {
-    if (request.key !== state.key) return;
-    if (answer.error) forgotten(answer);
-    else update({ analysis: unpackAnalysis(answer, state.analysis), token: tokenWithin(state.token, answer.counts) });
-  });
-
-  /** @param {Answer} answer */
-  function forgotten(answer) {
-    if (answer.expired && answer.expired.length) again();
-    else complain([{ zone: null, note: /** @type {Note} */ (answer.error) }]);
-  }
-
-  function decide() {
-    if (state.key) askDecide({ key: state.key, settings: state.settings, matrix: state.token !== null || state.matrixOpen });
-  }
+  const recalled = makeRecall(lens, { ...pictures, ...own, showBundle: asking.showBundle, changeSettings, complain });
 
   /** The image set from the start: through the model, with the settings as they are. */
   function analyse() {
@@ -60,9 +52,15 @@ export function makeSession(lens) {
     again();
   }
 
-  /** @param {Failure[]} failures */
+  /** @param {Failure[]} failures a server that is gone has a banner of its own */
   function complain(failures) {
-    update({ failures });
+    update({ failures: failures.filter(({ note }) => note.code !== UNREACHABLE.code) });
+  }
+
+  /** The server is back: what is shown is asked for again, which also tells whether it still knows the pictures. */
+  function goOn() {
+    if (state.analysis && state.key) decide();
+    else if (!state.analysis) again();
   }
 
   /** @param {Partial<State>} change the token, or whether the matrix is open: both may need its numbers */
@@ -77,13 +75,47 @@ export function makeSession(lens) {
     chooseVariant,
     complain,
     ...pictures,
+    ...own,
     ...models,
-    showBundle: asking.showBundle,
+    ...recalled,
+    goOn,
     showEpoch: recorded.showEpoch,
+    showLinkedEpoch: recorded.showLinked,
     linked: recorded.linked,
     resetSettings: () => changeSettings(Object.fromEntries(config.sliders.map(({ name }) => [name, config.defaults[name]]))),
     chooseToken: (/** @type {number | null} */ token) => look({ token }),
     openMatrix: (/** @type {boolean} */ matrixOpen) => look({ matrixOpen }),
+  };
+}
+
+// Slider moves: asked for as they come; a set that the server forgot is opened again.
+function makeDecider({ server, store }, again, complain) {
+  const { state, update } = store;
+
+  const askDecide = latestWinsInFlight(server.decide, (answer, request) => {
+    if (request.key !== state.key) return;
+    if (answer.error) {
+      forgotten(answer);
+      showShown();
+      return;
+    }
+    update({ analysis: unpackAnalysis(answer, state.analysis), token: tokenWithin(state.token, answer.counts) });
+  });
+
+  /** @param {Answer} answer */
+  function forgotten(answer) {
+    if (answer.expired && answer.expired.length) again();
+    else complain([{ zone: null, note: /** @type {Note} */ (answer.error) }]);
+  }
+
+  // After a failed move the sliders stand where the pictures are.
+  const showShown = afterwards(() => {
+    const { analysis, busy, settings } = state;
+    if (analysis && !busy) update({ settings: { ...settings, ...analysis.settings } });
+  }, BACK_DELAY);
+
+  return function decide() {
+    if (state.key) askDecide({ key: state.key, settings: state.settings, matrix: state.token !== null || state.matrixOpen });
   };
 }
 
@@ -108,7 +140,8 @@ function makeAnalyser({ config, server, store }, pictures, complain, decide) {
   });
 
   const choices = () => ({
-    example: state.example, record: state.record, sources: state.sources, leaveOut: state.leaveOut,
+    example: state.example, record: state.record, own: state.own, told: state.told, wide: state.wide,
+    sources: state.sources, leaveOut: state.leaveOut,
     fit: state.fit, weights: state.weights, variant: state.settings.variant, photos: state.photos,
   });
 
@@ -154,12 +187,12 @@ function makeAnalyser({ config, server, store }, pictures, complain, decide) {
   );
 
   // A bundle shows the numbers it holds; without its weights there is nothing to move them.
-  async function showBundle({ analysis, model, pictures: given }, file) {
+  async function showBundle({ analysis, model, pictures: given }, file, own) {
     const known = state.models.some(({ id }) => id === model.id);
     const models = known ? state.models.map((m) => (m.id === 'bundle' && model.id === 'bundle' ? model : m)) : [...state.models, model];
     const sources = byModality((m) => (given[m] ? { ...given[m], file, slot: 'bundle' } : null));
     await show(analysis, {
-      models, sources, weights: model.id, example: null, record: null, token: null, leaveOut: new Set(),
+      models, sources, weights: model.id, example: null, record: null, own, told: null, wide: null, token: null, leaveOut: new Set(),
       settings: { ...state.settings, ...analysis.settings },
     });
     confirmed = choices();

@@ -33,14 +33,15 @@
  * A way to select, and what it has: panels from left to right, sliders that it reads, knobs of its own.
  * @typedef {object} Variant
  * @property {string} name
- * @property {string} label
+ * @property {string} label of the public history
  * @property {string} summary
+ * @property {string} selector
  * @property {boolean} soft nothing is dropped
  * @property {string[]} panels
  * @property {string[]} reads
  * @property {Knob[]} knobs
  */
-/** @typedef {{ name: string, title: Record<string, string>, thumbnail: string }} Example */
+/** @typedef {{ name: string, title: Record<string, string>, thumbnail: string, generated?: boolean }} Example */
 
 /**
  * Weights to choose from; those that are only listed have no report yet.
@@ -69,6 +70,8 @@
  * @property {{ allowed: boolean, max_bytes: number }} upload_weights
  * @property {{ formats: string[], widths: Record<string, number>, dpi: number }} export
  * @property {boolean} [sealed] there is no server
+ * @property {boolean} [explains] without a server, but with what says why a patch was kept
+ * @property {{ title: string, introduction: string[] }} [paper] what the author of such a page says above it
  * @property {Record<string, number[]>} [steps] the only values that sliders can take
  */
 
@@ -135,12 +138,14 @@
  * @property {Settings} settings
  * @property {Counts} counts
  * @property {Record<string, any>} [fusion] what the fusion behind the selection says
+ * @property {any[]} [combinations] where DeMo's combinations of modalities look
  * @property {{ predictor: number, self: number, cross: number, cosines: boolean }} mix
  * @property {Record<string, Range>} ranges
  * @property {Note[]} notes
  * @property {Record<Modality, ModalityAnalysis>} modalities
  */
 
+/** @typedef {{ slot: string, name: string, by: 'name' | 'order' | 'place' }[]} Told which file went where, and how that was told */
 /** @typedef {{ example?: string, record?: string, token?: string, preview?: string, file?: File, slot?: string }} Source */
 
 /**
@@ -161,15 +166,21 @@
  * @property {boolean} matrixOpen
  * @property {string | null} key
  * @property {Analysis | null} analysis
- * @property {{ run: number, epoch: number, probe: number } | null} recorded the epoch of a run that is shown, if one is
+ * @property {{ run: number, name: string, epoch: number, probe: number } | null} recorded the epoch of a run that is shown, if one is
  * @property {boolean} busy
+ * @property {boolean} connected the server answers
+ * @property {string} view the tab
+ * @property {string | null} own the reader's pictures on screen, by the name that this browser keeps them under
+ * @property {string | null} against A of a comparison, as a link names it
+ * @property {{ slot: string, file: File, size: [number, number] } | null} wide a picture that may hold three, with height and width
+ * @property {Told | null} told how files that came together were told apart
  * @property {boolean} peeking the photographs are shown in place of the maps
  * @property {Failure[]} failures
  * @property {{ modality: Modality, patch: number | null, pinned: boolean }} pointed
  * @property {string} language
  */
 
-/** @typedef {Record<string, any> & { error?: Note, zone?: string | null, expired?: string[] }} Answer */
+/** @typedef {Record<string, any> & { error?: Note, cancelled?: boolean, zone?: string | null, expired?: string[] }} Answer */
 
 /**
  * Whoever computes: a server, or numbers in the page. Each call ends with an answer, never with an exception.
@@ -177,7 +188,8 @@
  * @property {(request: object) => Promise<any>} analyse
  * @property {(request: { key: string, settings: Settings, matrix: boolean }) => Promise<any>} decide
  * @property {(file: File, slot: string) => Promise<Answer>} stage
- * @property {(file: File, force: string) => Promise<Answer>} uploadWeights
+ * @property {(file: File, force: string, watch?: import('./upload.js').Watch) => Promise<Answer>} uploadWeights
+ * @property {() => Promise<boolean>} [ping] whether anybody is there
  * @property {(task: string, fields: object) => Promise<Answer>} ask
  */
 
@@ -194,6 +206,7 @@
  * @property {Translator} i18n
  * @property {Session} session
  * @property {Record<string, Uint8Array>} tables colour tables by name
+ * @property {ReturnType<typeof import('./notice.js').makeNotice>} notice what happened, for a moment and for screen readers
  */
 
 /**

@@ -35,7 +35,7 @@ function cellAt(event, canvas, { rows, cols }) {
 export function makeMatrixDialog({ i18n, store, session, tables }, onToken) {
   const { state } = store;
   const body = h('div.lens-matrices');
-  const readout = h('p.lens-matrix-readout', { 'aria-live': 'polite' });
+  const readout = h('p.lens-matrix-readout');
   const node = h('dialog.lens-dialog', {},
     h('header', {}, h('h2', { 'data-t': 'matrix.title' }), closeButton(() => node.close())),
     h('p', { 'data-t': 'matrix.explain' }), body, readout);

@@ -3,6 +3,7 @@
 /** @import { Lens } from '../core/types.js' */
 import { unpack } from '../core/bytes.js';
 import { h } from '../core/dom.js';
+import { makeWork } from '../core/work.js';
 
 const KEEP_MILLISECONDS = 10000; // a browser may still be reading it
 
@@ -28,20 +29,22 @@ export function figureLook({ store: { state } }) {
  * @param {() => object} request the task's fields
  */
 export function makeFigureSaver(lens, task, request) {
-  const { i18n, server, config } = lens;
+  const { i18n, config } = lens;
   const kind = h('select', { 'data-t-aria': 'export.format' }, ...config.export.formats.map((f) => h('option', { value: f }, f.toUpperCase())));
-  const message = h('span.lens-hint', { role: 'status' });
+  const message = h('span.lens-hint');
+  const work = makeWork(lens);
   const button = h('button.lens-button', {
     type: 'button', 'data-t': 'export.save', 'data-save': task,
     onclick: async () => {
       button.disabled = true;
-      message.textContent = i18n.t('export.drawing');
-      const answer = await server.ask(task, { ...request(), look: figureLook(lens), format: kind.value, dpi: config.export.dpi });
+      message.textContent = '';
+      const fields = { ...request(), look: figureLook(lens), format: kind.value, dpi: config.export.dpi };
+      const answer = await work.run(i18n.t('export.drawing'), task, fields);
       button.disabled = false;
-      const note = answer.error || answer.notes[0];
+      const note = answer.error || answer.result?.notes[0];
       message.textContent = note ? i18n.sentence(note) : '';
-      if (answer.file) saveFile(answer.file);
+      if (answer.result) saveFile(answer.result.file);
     },
   });
-  return h('span.lens-figure-saver', {}, kind, button, message);
+  return h('span.lens-figure-saver', {}, kind, button, work.node, message);
 }

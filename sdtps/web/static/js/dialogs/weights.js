@@ -4,6 +4,7 @@
 import { closeButton, h } from '../core/dom.js';
 import { fillTemplate } from '../core/i18n.js';
 import { currentModel } from '../core/models.js';
+import { makeWork } from '../core/work.js';
 import { reportContent } from './weights_report.js';
 
 const MISMATCH = 'weights.mismatch';
@@ -12,6 +13,19 @@ const SENDING = 'upload.busy';
 function tooBig(file, limit) {
   const values = { name: file.name, megabytes: file.size / 2 ** 20, limit: limit / 2 ** 20 };
   return { code: 'weights.too_big', values, text: fillTemplate('{name} holds {megabytes:.0f} MB; the limit is {limit:.0f} MB.', values) };
+}
+
+// The file travels by the percentage; then the server reads it, which cannot be stopped.
+async function upload({ i18n, server }, work, file, force) {
+  const stop = new AbortController();
+  work.begin(i18n.t(SENDING), () => stop.abort());
+  const onProgress = (done, total) => {
+    work.at(done, total);
+    if (done === total) work.say(i18n.t('upload.reading'));
+  };
+  const answer = await server.uploadWeights(file, force, { onProgress, signal: stop.signal });
+  work.end(answer.cancelled ? i18n.t('work.stopped') : '');
+  return answer;
 }
 
 /** @param {Lens} lens */
@@ -25,36 +39,38 @@ export function makeWeightsDialog(lens) {
   });
   const choose = h('button.lens-button', { type: 'button', 'data-t': 'upload.choose', onclick: () => picker.click() });
   const anyway = h('button.lens-button', { type: 'button', 'data-t': 'upload.force', hidden: true, onclick: () => send('yes') });
-  const status = h('p.lens-report-status', { 'aria-live': 'polite' });
-  const upload = h('section.lens-upload', { hidden: !config.upload_weights.allowed },
+  const status = h('p.lens-report-status');
+  const work = makeWork(lens, { 'data-upload': 'cancel' });
+  const uploading = h('section.lens-upload', { hidden: !config.upload_weights.allowed },
     h('h3', { 'data-t': 'upload.title' }), h('p', { 'data-t': 'upload.text' }),
     h('div.lens-row-buttons', {}, choose, anyway), picker);
   const node = h('dialog.lens-dialog.lens-weights-dialog', { 'data-dialog': 'weights' },
-    h('header', {}, title, closeButton(() => node.close())), content, upload, status);
+    h('header', {}, title, closeButton(() => node.close())), content, uploading, work.node, status);
   let file = /** @type {File | null} */ (null);
   let said = null;
 
   function say(note) {
     said = note;
     status.textContent = note ? i18n.sentence(note) : '';
-    status.classList.toggle('lens-bad', Boolean(note && note.code !== SENDING));
+    lens.notice.say(status.textContent || '');
+    status.classList.toggle('lens-bad', Boolean(note));
     anyway.hidden = !(note && note.code === MISMATCH);
     if (note && node.open) status.scrollIntoView({ block: 'nearest' });
   }
 
   function busy(yes) {
-    for (const button of /** @type {any} */ (node.querySelectorAll('.lens-button'))) button.disabled = yes;
+    for (const button of /** @type {any} */ (node.querySelectorAll('.lens-button:not([data-upload=cancel])'))) button.disabled = yes;
     node.setAttribute('aria-busy', String(yes));
   }
 
   // One request to the server that answers with a model; the page then shows it.
-  async function take(request, note) {
-    say(note);
+  async function take(request) {
+    say(null);
     busy(true);
     const answer = await request();
     busy(false);
     say(answer.error || null);
-    if (!answer.error) session.useModel(answer.model);
+    if (answer.model) session.useModel(answer.model);
   }
 
   async function send(force) {
@@ -62,7 +78,7 @@ export function makeWeightsDialog(lens) {
     const chosen = file;
     if (!chosen) return;
     if (chosen.size > limit) say(tooBig(chosen, limit));
-    else await take(() => server.uploadWeights(chosen, force), { code: SENDING, values: {}, text: i18n.t(SENDING) });
+    else await take(() => upload(lens, work, chosen, force));
   }
 
   function refresh() {
@@ -70,7 +86,7 @@ export function makeWeightsDialog(lens) {
     title.textContent = model.weights.name;
     content.replaceChildren(...reportContent(model, i18n, {
       useSettings: (settings) => session.changeSettings(settings),
-      turn: () => take(() => server.ask('weights.turn', { id: model.id }), null),
+      turn: () => take(() => server.ask('weights.turn', { id: model.id })),
     }));
     i18n.apply(node);
     say(said);

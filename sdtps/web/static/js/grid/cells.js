@@ -2,7 +2,7 @@
 
 /** @import { Analysis, Modality, Panel, State, Translator } from '../core/types.js' */
 /** @import { Look } from './paint.js' */
-import { keptMask } from '../core/analysis.js';
+import { absentKey, keptMask } from '../core/analysis.js';
 import { h, setAttribute, setText } from '../core/dom.js';
 import { rangeNumber } from '../core/numbers.js';
 import { paintPanel, photoLook } from './paint.js';
@@ -23,7 +23,7 @@ export function makeCell(modality, panel) {
   const high = h('span');
   const threshold = h('i.lens-threshold', { 'data-t-title': 'threshold', hidden: true });
   const bar = h('div.lens-bar', {}, threshold, h('i.lens-mark'));
-  const absent = h('div.lens-absent', { 'data-t': 'absent', hidden: true });
+  const absent = h('div.lens-absent', { hidden: true });
   const node = h(`figure.lens-cell${panel.what_if ? '.lens-tau' : ''}`, { 'data-panel': panel.name },
     h('figcaption', {}, h('span.lens-title', { 'data-t': `column.${panel.name}` }), caption, value),
     h('div.lens-stage', {}, canvas, h('div.lens-hair', { 'aria-hidden': 'true' }), absent),
@@ -80,7 +80,7 @@ function mapLook(look, { modality: name, panel }, analysis, { display, token }) 
 const isFlat = (panel, name, { modalities }, token) => modalities[name].flat[panel.name] && !(panel.tokens && token !== null);
 
 function crossCaption(panel, name, analysis, i18n) {
-  const other = `← ${analysis.modalities[name].others[panel.other].toUpperCase()}`;
+  const other = i18n.t('caption.cross', { other: analysis.modalities[name].others[panel.other].toUpperCase() });
   return comparesWithMissing(panel, name, analysis) ? `${other}: ${i18n.t('missing')}` : other;
 }
 
@@ -99,13 +99,14 @@ export function paintCell(cell, analysis, state, tables, i18n) {
   const ends = look.values && look.range ? look.range.map(rangeNumber) : null;
   cell.look = look;
   cell.absent.hidden = !look.absent;
+  setText(cell.absent, i18n.t(absentKey(analysis)));
   cell.node.classList.toggle('lens-no-scale', !ends);
   cell.node.classList.toggle('lens-flat', Boolean(look.flat));
   setText(cell.low, ends ? (look.flat ? i18n.t('flat.at', { value: ends[1] }) : ends[0]) : '');
   setText(cell.high, ends && !look.flat ? ends[1] : '');
   markThreshold(cell, look);
   setText(cell.caption, captionOf(cell, analysis, state.token, i18n));
-  setAttribute(cell.canvas, 'aria-label', labelOf(cell, look, ends, i18n));
+  setAttribute(cell.canvas, 'aria-label', labelOf(cell, look, ends, analysis, i18n));
   if (look.signature === cell.painted.signature && look.image === cell.painted.image) return;
   cell.painted = { signature: look.signature, image: look.image };
   paintPanel(cell.canvas, { ...look, table: tables[state.display.colormap] });
@@ -144,8 +145,8 @@ export function captionOf({ modality: name, panel }, analysis, token, i18n) {
   return caption.includes('{') ? '' : caption; // a number that this selector does not have
 }
 
-function labelOf({ modality, panel }, look, ends, i18n) {
+function labelOf({ modality, panel }, look, ends, analysis, i18n) {
   const name = `${modality.toUpperCase()}, ${i18n.t(`column.${panel.name}`)}`;
-  if (look.absent) return `${name}: ${i18n.t('absent')}`;
+  if (look.absent) return `${name}: ${i18n.t(absentKey(analysis))}`;
   return ends ? `${name}, ${i18n.t('range', { low: ends[0], high: ends[1] })}` : name;
 }

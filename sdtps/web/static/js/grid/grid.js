@@ -1,22 +1,27 @@
 // The grid: rows RGB, NIR, TIR; one panel per column of the table; its size follows the window.
 
-/** @import { Config, Modality, Shape } from '../core/types.js' */
+/** @import { Config, Modality, Shape, Translator } from '../core/types.js' */
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { makeCell } from './cells.js';
+import { makeFlow } from './flow.js';
 import { makeHead } from './heads.js';
-import { ROW_GAP, linesOf, panelSize } from './layout.js';
+import { ROW_GAP, linesOf, panelSize, tracksOf } from './layout.js';
 
 /** @typedef {ReturnType<typeof makeGrid>} Grid */
+/** @typedef {{ panel?: string, modality?: Modality, whole?: boolean }} Wanted what the reader wants to see large: a panel, or a row */
 
 const NARROW = '(max-width: 899px)'; // as in the style sheet
 
 /**
  * @param {Config} config
- * @param {(modality: Modality, open: boolean) => void} onPrior the reader opens or closes the row of a missing picture
+ * @param {Translator} i18n
+ * @param {{ onPrior: (modality: Modality, open: boolean) => void, onFocus: (wanted: Wanted) => void }} actions the reader opens
+ *   or closes the row of a missing picture, or wants to see something large
  */
-export function makeGrid({ panels }, onPrior) {
-  const heads = panels.map(makeHead);
+export function makeGrid({ panels }, i18n, { onPrior, onFocus }) {
+  const flow = makeFlow(panels, i18n);
+  const heads = panels.map((panel) => makeHead(panel, (name) => onFocus({ panel: name })));
   const rows = MODALITIES.map((modality) => panels.map((panel) => makeCell(modality, panel)));
   const tabs = h('div.lens-tabs', { role: 'group', 'data-t-aria': 'rows' }, ...MODALITIES.map((m) => h('button', {
     type: 'button', 'aria-pressed': m === 'rgb', 'data-modality': m, onclick: () => showOnly(m),
@@ -24,8 +29,11 @@ export function makeGrid({ panels }, onPrior) {
   const headRow = h('div.lens-heads', {}, h('div'), ...heads.map((head) => head.node));
   const priors = MODALITIES.map((m) => makePrior(m, (open) => onPrior(m, open)));
   const rowNodes = MODALITIES.map((m, i) => h('div.lens-row', { 'data-modality': m, role: 'group', 'aria-label': m.toUpperCase() },
-    h('div.lens-row-name', {}, h('span', {}, m.toUpperCase())), priors[i].node, ...rows[i].map((cell) => cell.node)));
-  const node = h('div.lens-grid', { role: 'group', tabIndex: 0, 'data-t-aria': 'grid.label', 'data-only': 'rgb' }, headRow, ...rowNodes);
+    h('button.lens-row-name', {
+      type: 'button', 'data-focus-row': m, 'data-t-title': 'focus.row', onclick: () => onFocus({ modality: m, whole: true }),
+    }, h('span', {}, m.toUpperCase())), priors[i].node, ...rows[i].map((cell) => cell.node)));
+  const node = h('div.lens-grid', { role: 'group', tabIndex: 0, 'data-t-aria': 'grid.label', 'data-only': 'rgb' },
+    flow.node, headRow, ...rowNodes);
 
   /** @param {Modality} modality the one that a phone shows */
   function showOnly(modality) {
@@ -33,16 +41,23 @@ export function makeGrid({ panels }, onPrior) {
     for (const button of /** @type {any} */ (tabs.children)) button.setAttribute('aria-pressed', button.dataset.modality === modality);
   }
 
-  const shown = { columns: panels.length };
+  const shown = { columns: panels.length, groups: 1 };
 
   /** @param {string[]} names the panels that the selector has */
   function showPanels(names) {
     const there = panels.map(({ name }) => names.includes(name));
+    const runs = flow.showPanels(names);
+    const first = new Set(runs.slice(1).map((run) => run.names[0])); // a group begins after some room
+    for (const [i, yes] of there.entries()) {
+      for (const part of [heads[i], ...rows.map((cells) => cells[i])]) {
+        part.node.hidden = !yes;
+        part.node.classList.toggle('lens-first', first.has(panels[i].name));
+      }
+    }
     shown.columns = there.filter(Boolean).length;
-    for (const [i, yes] of there.entries()) for (const part of [heads[i], ...rows.map((cells) => cells[i])]) part.node.hidden = !yes;
-    node.style.setProperty('--columns', String(shown.columns));
+    shown.groups = runs.length;
+    node.style.setProperty('--tracks', tracksOf(runs.map((run) => run.names.length)));
   }
-
 
   /**
    * The row of a modality without a picture is collapsed until the reader asks for the model's prior.
@@ -61,13 +76,13 @@ export function makeGrid({ panels }, onPrior) {
     return changed;
   }
 
-  return { node, tabs, headRow, heads, rowNodes, priors, cells: rows.flat(), panels, shown, showPanels, collapse };
+  return { node, tabs, flow, headRow, heads, rowNodes, priors, cells: rows.flat(), panels, shown, showPanels, collapse };
 }
 
 // The strip that says that there was no picture, with the button that opens its row all the same.
 function makePrior(modality, onToggle) {
   let opened = false;
-  const button = h('button.lens-button', { type: 'button', 'data-prior': modality, onclick: () => onToggle(!opened) });
+  const button = h('button.lens-button', { type: 'button', 'data-prior': modality, 'data-t': 'prior.show', onclick: () => onToggle(!opened) });
   const node = h('div.lens-prior', { hidden: true }, h('span', { 'data-t': 'prior' }), button);
 
   function show(missing, open) {
@@ -83,12 +98,12 @@ function makePrior(modality, onToggle) {
 /**
  * Make the panels as large as the area allows; true when they must be painted again.
  * @param {Grid} grid
- * @param {{ width: number, height: number }} area
+ * @param {{ width: number, height: number, zoom: number }} area
  * @param {Shape} shape
  */
 export function fitGrid(grid, area, shape) {
   const narrow = window.matchMedia(NARROW).matches;
-  const layout = linesOf(shape, { columns: grid.shown.columns, narrow, width: area.width });
+  const layout = linesOf(shape, { columns: grid.shown.columns, groups: grid.shown.groups, narrow, width: area.width });
   grid.node.classList.toggle('lens-narrow', narrow);
   grid.node.classList.toggle('lens-wide-cells', layout.lines === 2);
   const open = grid.rowNodes.map((row) => !row.classList.contains('lens-collapsed'));
@@ -99,7 +114,7 @@ export function fitGrid(grid, area, shape) {
     width: area.width,
     height: area.height - strips,
     narrow,
-    heads: grid.headRow.offsetHeight,
+    heads: grid.headRow.offsetHeight + grid.flow.node.offsetHeight,
     around: cell.node.offsetHeight - stage.offsetHeight + ROW_GAP,
     rows: open.filter(Boolean).length,
   });
@@ -107,7 +122,7 @@ export function fitGrid(grid, area, shape) {
     '--cell': `${width}px`, '--cell-height': `${height}px`, '--per-line': layout.perLine, '--rows': shape.rows, '--cols': shape.cols,
   };
   for (const [name, value] of Object.entries(style)) grid.node.style.setProperty(name, String(value));
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = (window.devicePixelRatio || 1) * area.zoom;
   return resize(grid, Math.round(width * ratio), Math.round(height * ratio));
 }
 

@@ -54,9 +54,11 @@ export function sentencesOf(analysis, { modality, patch }, i18n) {
  * @param {Grid} grid
  * @param {LensStore} store
  * @param {Translator} i18n
+ * @param {(text: string) => void} say to those who walk by keys
  */
-export function makeReadout(grid, { state }, i18n) {
-  const node = h('div.lens-readout', { 'aria-live': 'polite', 'data-t-aria': 'readout' });
+export function makeReadout(grid, { state }, i18n, say) {
+  const node = h('div.lens-readout');
+  let said = '';
 
   function clear() {
     for (const cell of grid.cells) {
@@ -87,7 +89,11 @@ export function makeReadout(grid, { state }, i18n) {
     node.classList.toggle('lens-pinned', pinned);
     if (analysis && patch !== null) {
       mark(analysis, patch);
-      node.replaceChildren(...sentencesOf(analysis, { ...pointed, patch }, i18n).map((text) => h('span', {}, text)));
+      const sentences = sentencesOf(analysis, { ...pointed, patch }, i18n);
+      node.replaceChildren(...sentences.map((text) => h('span', {}, text)));
+      const walked = pinned ? `${pointed.modality} ${patch}` : '';
+      if (walked && walked !== said) say(sentences.join('. '));
+      said = walked;
       return;
     }
     if ('patch' in grid.node.dataset) clear();

@@ -2,6 +2,7 @@
 
 /** @import { Analysis, Range, TokenMatrix, Translator } from '../core/types.js' */
 import { h } from '../core/dom.js';
+import { icon } from '../core/icons.js';
 
 /**
  * @param {TokenMatrix} matrix
@@ -31,7 +32,7 @@ export function makeTokenChooser(onChange, onOpen) {
   });
   const open = h('button.lens-icon', {
     type: 'button', 'data-t-aria': 'matrix.open', 'data-t-title': 'matrix.open', onclick: onOpen,
-  }, '▦');
+  }, icon('matrix'));
   const node = h('div.lens-token', {}, select, open);
 
   /**

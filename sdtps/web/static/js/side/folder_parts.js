@@ -3,6 +3,7 @@
 /** @import { Config, Server, Translator } from '../core/types.js' */
 /** @import { Found } from './folder_list.js' */
 import { h } from '../core/dom.js';
+import { icon } from '../core/icons.js';
 import { afterwards } from '../core/requester.js';
 
 /** @typedef {{ root: number, split: string, pid: number | null, cam: number | null, search: string }} Filter */
@@ -56,13 +57,13 @@ export function makeMenus({ config, i18n }, filter, onChange) {
 export function makeCurrent(i18n, found, { step, go }) {
   const thumb = h('img.lens-browse-thumb', { alt: '', hidden: true });
   const facts = h('div.lens-browse-facts');
-  const where = h('span.lens-browse-position', { 'aria-live': 'polite' });
+  const where = h('span.lens-browse-position');
   const button = (name, text, onclick) => h('button.lens-step', {
     type: 'button', 'data-browse': name, 'data-t-title': `browse.${name}`, 'data-t-aria': `browse.${name}`, onclick,
   }, text);
-  const previous = button('previous', '‹', () => step(-1));
-  const next = button('next', '›', () => step(1));
-  const random = button('random', '⚄', () => go(Math.floor(Math.random() * found.total)));
+  const previous = button('previous', icon('previous'), () => step(-1));
+  const next = button('next', icon('next'), () => step(1));
+  const random = button('random', icon('dice'), () => go(Math.floor(Math.random() * found.total)));
 
   function positionText() {
     const count = (n) => n.toLocaleString(i18n.language);

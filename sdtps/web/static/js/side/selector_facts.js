@@ -4,6 +4,7 @@
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { currentModel } from '../core/models.js';
+import { combinationsOf, loudest } from './combinations.js';
 
 const COMBINATIONS = ['R', 'N', 'T', 'RN', 'RT', 'NT', 'RNT'];
 const GROUPS = [1, 2, 3, 4];
@@ -58,22 +59,27 @@ function mixingOf({ modalities }, i18n) {
 }
 
 /** @param {Lens} lens */
-export function makeSelectorFacts({ i18n, store }) {
+export function makeSelectorFacts({ i18n, store, tables }) {
   const { state } = store;
   const node = h('section.lens-selector-facts', { hidden: true });
+  let chosen = /** @type {number | null} */ (null); // a combination of modalities; the loudest until one is chosen
 
   function update() {
     const { analysis } = state;
     if (!analysis) return;
     const { report } = currentModel(state);
     const left = report && report.facts.not_run;
-    const parts = [...groupsOf(analysis, i18n), ...mixingOf(analysis, i18n), ...fusionOf(analysis)];
+    const parts = [...groupsOf(analysis, i18n), ...mixingOf(analysis, i18n), ...fusionOf(analysis), ...looks(analysis)];
     if (left) parts.push(h('p.lens-hint', { 'data-not-run': '' }, i18n.t('feature.not_run', { parts: left.join(', ') })));
     node.hidden = !parts.length;
     node.replaceChildren(h('h2', { 'data-t': 'fusion.title' }), ...parts);
     i18n.apply(node);
   }
 
-  store.subscribe(['analysis', 'language'], update);
+  const looks = (analysis) => combinationsOf(analysis, chosen ?? loudest(analysis), {
+    display: state.display, table: tables[state.display.colormap], i18n, choose: (index) => { chosen = index; update(); },
+  });
+
+  store.subscribe(['analysis', 'language', 'display'], update);
   return { node };
 }

@@ -2,17 +2,24 @@
 
 /** @import { Lens, Source } from '../core/types.js' */
 import { h, segmented } from '../core/dom.js';
+import { tellApart } from '../core/file_names.js';
 import { FITS } from '../core/link.js';
 import { MODALITIES, byModality } from '../core/modalities.js';
 import { makeFolder } from './folder.js';
-import { assignFiles, listenForPaste, makeZone } from './zones.js';
+import { makeMessages } from './messages.js';
+import { makePageDrop } from './page_drop.js';
+import { listenForPaste, makeZone } from './zones.js';
 
 // The three zones with their switches, and the one for a wide image.
 function makeZones({ config, store, session }) {
   const { state } = store;
-  const take = (slot, files) => {
-    if (files.length) session.take(assignFiles(slot, files), (of, busy) => zones[of].drop.classList.toggle('lens-busy', busy));
-  };
+  function take(slot, files) {
+    if (!files.length) return;
+    const { placed, left } = tellApart(slot, files, state.own ? MODALITIES.filter((m) => !state.sources[m]) : []);
+    session.take(Object.fromEntries(placed.map((one) => [one.slot, one.file])), (of, busy) => zones[of].drop.classList.toggle('lens-busy', busy), {
+      told: slot && files.length === 1 ? null : placed.map(({ slot: of, file, by }) => ({ slot: of, name: file.name, by })), left: left.length,
+    });
+  }
   const zones = Object.fromEntries([...MODALITIES, 'wide'].map((slot) => [slot, makeZone(slot, take)]));
   const toggles = byModality((m) => h('button.lens-toggle', {
     type: 'button', role: 'switch', 'aria-checked': 'true', 'data-toggle': m, 'data-t-aria': `toggle.${m}`, 'data-t-title': `toggle.${m}`,
@@ -44,34 +51,7 @@ function makeZones({ config, store, session }) {
   listenForPaste(Object.values(zones), take);
   refresh();
   store.subscribe(['sources', 'photos', 'leaveOut', 'failures'], refresh);
-  return nodes;
-}
-
-// What went wrong, and what is worth knowing about the pictures.
-function makeMessages({ i18n, store }) {
-  const { state } = store;
-  const errors = h('div.lens-errors', { role: 'alert' });
-  const notes = h('ul.lens-notes', { 'data-t-aria': 'notes' });
-  let told = '';
-
-  const nameOf = (zone) => h('b', {}, zone === 'wide' ? i18n.t('wide') : zone.toUpperCase());
-  function tellErrors() {
-    errors.replaceChildren(...state.failures.map(({ zone, note }) => h('p', { 'data-error': zone || 'page' },
-      zone ? nameOf(zone) : null, ` ${i18n.sentence(note)}`)));
-  }
-
-  function tellNotes() {
-    // The slider itself says what was clamped.
-    const list = state.analysis ? state.analysis.notes.filter((note) => note.code !== 'aggregation.clamped') : [];
-    const text = state.language + JSON.stringify(list);
-    if (text === told) return;
-    told = text;
-    notes.replaceChildren(...list.map((note) => h('li', {}, i18n.sentence(note))));
-  }
-
-  store.subscribe(['failures', 'language'], tellErrors);
-  store.subscribe(['analysis', 'language'], tellNotes);
-  return [errors, notes];
+  return { nodes, take };
 }
 
 function makeExamples({ config, i18n, store, session }) {
@@ -97,12 +77,13 @@ function makeExamples({ config, i18n, store, session }) {
 export function makeSources(lens) {
   const { config, store, session } = lens;
   const { state } = store;
+  const zones = makeZones(lens);
   const fit = segmented('fit', FITS, state.fit, session.chooseFit);
   const examples = makeExamples(lens);
   const folder = config.roots.length ? makeFolder(lens) : null;
   const kinds = segmented('offer', ['examples', 'folder'], state.record ? 'folder' : 'examples', offer);
   const node = h('section.lens-sources', {},
-    h('h2', { 'data-t': 'triplet' }), ...makeZones(lens), h('div.lens-field', {}, h('span', { 'data-t': 'fit' }), fit.node),
+    h('h2', { 'data-t': 'triplet' }), ...zones.nodes, h('div.lens-field', {}, h('span', { 'data-t': 'fit' }), fit.node),
     ...makeMessages(lens), folder ? kinds.node : h('h2', { 'data-t': 'examples' }), examples, folder ? folder.node : null);
 
   function offer(kind) {
@@ -116,5 +97,5 @@ export function makeSources(lens) {
   offer(state.record ? 'folder' : 'examples');
   store.subscribe(['fit'], () => fit.select(state.fit));
   store.subscribe(['record'], () => { if (state.record) offer('folder'); });
-  return { node };
+  return { node, drop: makePageDrop(lens, zones.take) };
 }

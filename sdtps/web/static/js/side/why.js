@@ -2,6 +2,7 @@
 
 /** @import { Answer, Lens, Modality } from '../core/types.js' */
 import { closeButton, h } from '../core/dom.js';
+import { FIRST_VIEW } from '../core/link.js';
 import { latestWins } from '../core/requester.js';
 import { askAbout } from '../core/questions.js';
 import { patchContent } from './why_patch.js';
@@ -43,10 +44,12 @@ export function makeWhy(lens, actions) {
    * @param {Subject} next
    */
   function open(next) {
-    if (config.sealed || !state.key) return;
+    if ((config.sealed && !(config.explains && next.token === undefined)) || !state.key || state.view !== FIRST_VIEW) return;
     subject = next;
     node.hidden = false;
-    /** @type {Element} */ (node.parentNode).classList.add('lens-covered');
+    const side = /** @type {Element} */ (node.parentNode);
+    side.classList.add('lens-covered');
+    side.scrollTop = 0;
     refresh();
   }
 

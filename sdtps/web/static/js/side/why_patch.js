@@ -31,7 +31,7 @@ export function patchContent(found, analysis, lens, actions) {
     ...(found.parts.length ? [scoreBar(found, cut, i18n), partTable(found, cut, i18n)] : []),
     ...(byScore ? section('why.flips', h('p', { 'data-why': 'flips' }, ...flipLines(found, lens))) : []),
     ...(found.weight === null ? section('why.elsewhere', elsewhere(found, i18n)) : []),
-    ...(byScore ? section('why.tokens', ...feeds(found, i18n, actions)) : []),
+    ...(byScore && found.tokens !== undefined ? section('why.tokens', ...feeds(found, i18n, actions)) : []),
     ...section('why.norm', h('p', { 'data-why': 'norm' }, i18n.t(found.norm_outlier ? 'why.norm.outlier' : 'why.norm.usual', {
       norm: found.norm.toPrecision(4), z: found.norm_z.toFixed(1),
     }))),

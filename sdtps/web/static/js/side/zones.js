@@ -1,13 +1,11 @@
 // Drop zones: click, drag and drop, paste. A zone knows nothing of analyses; it hands files over.
 
 import { h } from '../core/dom.js';
-import { MODALITIES } from '../core/modalities.js';
 
 /** @typedef {ReturnType<typeof makeZone>} Zone */
 /** @typedef {(slot: string, files: File[]) => void} OnFiles */
 
 const ACCEPT = '.png,.jpg,.jpeg,.tif,.tiff,.bmp,.webp,image/png,image/jpeg,image/tiff,image/bmp,image/webp';
-const NAME_HINTS = { rgb: /rgb|vis(ible)?/i, nir: /nir|[_-]ni\b|near/i, tir: /tir|thermal|[_-]ti\b/i };
 
 /**
  * @param {string} slot
@@ -52,28 +50,6 @@ export function makeZone(slot, onFiles) {
   }
 
   return { slot, drop, input, show, mark };
-}
-
-/**
- * Several files at once: by their names where these tell, else in order.
- * @param {string} slot
- * @param {File[]} files
- * @returns {Record<string, File>}
- */
-export function assignFiles(slot, files) {
-  if (files.length === 1) return { [slot]: files[0] };
-  const assigned = /** @type {Record<string, File>} */ ({});
-  const rest = /** @type {File[]} */ ([]);
-  for (const file of files) {
-    const m = MODALITIES.find((name) => NAME_HINTS[name].test(file.name) && !assigned[name]);
-    if (m) assigned[m] = file;
-    else rest.push(file);
-  }
-  for (const m of MODALITIES) {
-    const file = assigned[m] || rest.shift();
-    if (file) assigned[m] = file;
-  }
-  return assigned;
 }
 
 /**

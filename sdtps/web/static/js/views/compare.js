@@ -1,12 +1,14 @@
 // B beside A: pin what is on screen, change anything, and see what entered, what left and how far the feature moved.
 
 /** @import { Lens } from '../core/types.js' */
+import { variantTitle } from '../bar/variant.js';
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { orDash } from '../core/numbers.js';
 import { latestWins } from '../core/requester.js';
 import { makeFigureSaver } from '../dialogs/saver.js';
 import { chartLegend } from './chart.js';
+import { makeKept } from './compare_kept.js';
 import { makeCompareRows } from './compare_rows.js';
 import { makeSweep } from './sweep.js';
 
@@ -17,7 +19,7 @@ function nameOf({ settings, weights, modalities }, from, { config, i18n, store }
   const own = store.state.recordNames.get(from.record) || i18n.t('compare.own');
   const missing = MODALITIES.filter((m) => modalities[m].missing).map((m) => `−${m.toUpperCase()}`);
   const numbers = config.sliders.map(({ name, symbol }) => `${symbol} ${settings[name]}`);
-  return [example ? i18n.titleOf(example) : own, ...missing, settings.variant, ...numbers, weights.hash].join(' · ');
+  return [example ? i18n.titleOf(example) : own, ...missing, variantTitle(settings.variant, i18n), ...numbers, weights.hash].join(' · ');
 }
 
 // How far the features of both are apart.
@@ -35,18 +37,22 @@ function totalsOf(answered, i18n) {
 export function makeCompareView(lens) {
   const { i18n, server, store } = lens;
   const { state } = store;
-  let pinned = null; // { key, settings, analysis, from }
   let answered = null;
+  const kept = makeKept(lens, () => {
+    answered = null;
+    if (state.analysis) update(state.analysis);
+    draw();
+  });
 
-  const pin = h('button.lens-button.lens-primary', { type: 'button', 'data-compare': 'pin', onclick: pinNow });
+  const pin = h('button.lens-button.lens-primary', { type: 'button', 'data-compare': 'pin', onclick: kept.keepShown });
   const clear = h('button.lens-button', {
-    type: 'button', 'data-t': 'compare.clear', 'data-compare': 'clear', onclick: () => { pinned = null; answered = null; draw(); },
+    type: 'button', 'data-t': 'compare.clear', 'data-compare': 'clear', onclick: () => kept.compareWith(null),
   });
   const who = h('p.lens-who');
   const rows = makeCompareRows(lens);
   const totals = h('div.lens-totals');
   const saver = makeFigureSaver(lens, 'export.compare', () => ({
-    key: state.key, settings: { ...state.settings }, against: { key: pinned.key, settings: pinned.settings },
+    key: state.key, settings: { ...state.settings }, against: { key: kept.now?.key, settings: kept.now?.settings },
   }));
   const sweep = makeSweep(lens);
   const node = h('div.lens-split', {},
@@ -56,30 +62,24 @@ export function makeCompareView(lens) {
   const ask = latestWins(
     ({ a, b }) => server.ask('why.compare', { a, b }),
     (answer, asked) => {
-      if (!pinned || asked.a.key !== pinned.key) return;
+      if (!kept.now || asked.a.key !== kept.now.key || kept.again(answer)) return;
       answered = { ...answer, b: asked.b };
       draw();
     },
   );
 
-  function pinNow() {
-    const { analysis, key, example, record, recorded } = state;
-    if (!analysis || !key) return;
-    pinned = { key, settings: { ...analysis.settings }, analysis, from: { example, record, recorded } };
-    answered = null;
-    update(analysis);
-  }
-
   function update(analysis) {
-    if (pinned && state.key) {
-      ask({ a: { key: pinned.key, settings: pinned.settings }, b: { key: state.key, settings: analysis.settings } });
+    const { now } = kept;
+    if (now && state.key) {
+      ask({ a: { key: now.key, settings: now.settings }, b: { key: state.key, settings: analysis.settings } });
     }
-    if (!pinned || !answered) draw();
+    if (!now || !answered) draw();
     sweep.update();
   }
 
   function draw() {
     const { analysis } = state;
+    const pinned = kept.now;
     pin.textContent = i18n.t(pinned ? 'compare.repin' : 'compare.pin');
     clear.hidden = !pinned;
     saver.hidden = !pinned || !answered || Boolean(answered.error);
@@ -100,12 +100,12 @@ export function makeCompareView(lens) {
       rows.complain(gone ? i18n.t('compare.gone') : i18n.sentence(answered.error));
       return;
     }
-    rows.draw(answered, pinned.analysis, analysis);
+    rows.draw(answered, /** @type {any} */ (kept.now).analysis, analysis);
     totals.replaceChildren(...totalsOf(answered, i18n));
     i18n.apply(totals);
     node.dataset.compared = JSON.stringify(answered.b.settings);
   }
 
   rows.onMap(draw);
-  return { id: 'compare', node, update, retranslate: () => { draw(); sweep.redraw(); } };
+  return { id: 'compare', node, update, compareWith: kept.compareWith, retranslate: () => { draw(); sweep.redraw(); } };
 }

@@ -2,39 +2,34 @@
 
 /** @import { Lens } from '../core/types.js' */
 import { h, segmented } from '../core/dom.js';
-import { runJob } from '../core/jobs.js';
 import { aboutShown } from '../core/questions.js';
+import { makeWork } from '../core/work.js';
 import { hasPerson, reportContent } from './faithfulness_report.js';
 
 /** @param {Lens} lens */
 export function makeFaithfulnessView(lens) {
-  const { i18n, server, session, store } = lens;
+  const { i18n, session, store } = lens;
   const { state } = store;
   const start = h('button.lens-button.lens-primary', { type: 'button', 'data-t': 'faith.run', 'data-faith': 'run', onclick: run });
-  const cancel = h('button.lens-button', {
-    type: 'button', 'data-t': 'faith.cancel', 'data-faith': 'cancel', hidden: true, onclick: () => { if (job) job.cancel(); },
-  });
-  const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'faith.progress' });
+  const work = makeWork(lens, { 'data-faith': 'cancel' });
   const stale = h('span.lens-badge.lens-warn', { 'data-t': 'faith.stale', 'data-faith': 'stale', hidden: true });
-  const status = h('span.lens-status', { 'aria-live': 'polite' });
+  const status = h('span.lens-status');
   let target = 'whole';
   const targets = segmented('faith.target', ['whole', 'person'], target, (value) => { target = value; draw(); });
   const body = h('div.lens-faith-body');
-  const node = h('div.lens-faith', {}, h('div.lens-toolbar', {}, start, cancel, bar, status, stale, targets.node), body);
+  const node = h('div.lens-faith', {}, h('div.lens-toolbar', {}, start, work.node, status, stale, targets.node), body);
   let found = null;
-  let job = null;
+  let running = false;
 
   // Tau is no part of it: it moves neither the kept set nor the feature.
   const about = () => JSON.stringify([state.key, { ...state.analysis?.settings, tau: undefined }]);
 
   async function run() {
-    if (!state.analysis || !state.key || job) return;
+    if (!state.analysis || !state.key || running) return;
     const mine = about();
-    job = runJob(server, 'why.faithfulness', aboutShown(lens), (done, total) => { bar.value = total ? done / total : 0; });
-    running(true);
-    const answer = await job.finished;
-    job = null;
-    running(false);
+    busy(true);
+    const answer = await work.run(i18n.t('faith.progress'), 'why.faithfulness', aboutShown(lens));
+    busy(false);
     if (answer.cancelled) { status.textContent = i18n.t('faith.cancelled'); return; }
     if (answer.expired && answer.expired.length) session.analyse();
     if (answer.error) { status.textContent = i18n.sentence(answer.error); return; }
@@ -42,11 +37,9 @@ export function makeFaithfulnessView(lens) {
     draw();
   }
 
-  function running(yes) {
+  function busy(yes) {
+    running = yes;
     start.disabled = yes;
-    cancel.hidden = !yes;
-    bar.hidden = !yes;
-    bar.value = 0;
     status.textContent = '';
   }
 

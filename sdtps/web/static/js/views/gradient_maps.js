@@ -66,7 +66,7 @@ export function makeGradientMaps({ config, i18n, store, tables }) {
    */
   function draw(analysis, found, cut) {
     const { grid } = analysis;
-    const width = miniWidth(grid, 58, 64);
+    const width = miniWidth(grid, 50, 56);
     const table = tables[store.state.display.colormap];
     const columns = /** @type {Column[]} */ ([
       { key: 'mask', look: (m) => ({ ...decisionLook(analysis, m), table }), bar: [] },

@@ -5,7 +5,9 @@ import { h, segmented } from '../core/dom.js';
 import { runJob } from '../core/jobs.js';
 import { aboutShown } from '../core/questions.js';
 import { afterwards } from '../core/requester.js';
+import { computing, makeWork } from '../core/work.js';
 import { chartLegend, dotChart } from './chart.js';
+import { makeEffects } from './effects.js';
 import { ROUTES, makeGradientMaps } from './gradient_maps.js';
 import { drawStory, flowOf, power } from './story.js';
 
@@ -40,7 +42,7 @@ function normsChart(data, cut, i18n) {
 }
 
 // One job at a time, for what is on screen; a newer question stops the older one.
-function makeGradientJob(lens, onDone, onState) {
+function makeGradientJob(lens, onDone, work) {
   const { state } = lens.store;
   let asked = null; // what the newest job was started for
   let job = null;
@@ -52,46 +54,47 @@ function makeGradientJob(lens, onDone, onState) {
     if (!state.analysis || !state.key || mine === asked) return;
     asked = mine;
     if (job) job.cancel();
-    job = runJob(lens.server, 'why.gradients', aboutShown(lens), () => {});
-    onState(true);
+    job = runJob(lens.server, 'why.gradients', aboutShown(lens), work.at);
+    work.begin(lens.i18n.t('gradient.working'), job.cancel);
     const answer = await job.finished;
     if (asked !== mine) return;
     job = null;
-    onState(false);
+    work.end();
     if (answer.cancelled || (answer.expired && answer.expired.length)) asked = null;
     if (!answer.cancelled && asked === null) lens.session.analyse();
     else onDone(answer, mine);
   }
 
-  return { run, about, cancel: () => { if (job) job.cancel(); } };
+  return { run, about };
 }
 
-/** @param {Lens} lens */
-export function makeGradientsView(lens) {
+/**
+ * @param {Lens} lens
+ * @param {{ seeTraining: (names: string[]) => void }} ways
+ */
+export function makeGradientsView(lens, { seeTraining }) {
   const { i18n, store } = lens;
   const { state } = store;
   const look = { source: 'triplet', cosines: 'free' };
-  const job = makeGradientJob(lens, done, (running) => { cancel.hidden = !running; mark(); });
-  const story = h('div.lens-story');
+  const work = makeWork(lens, { 'data-gradient-cancel': '' });
+  const job = makeGradientJob(lens, done, work);
+  const story = h('div.lens-story', {}, computing());
   const chart = h('div.lens-norms');
   const maps = makeGradientMaps(lens);
-  const status = h('span.lens-status', { 'aria-live': 'polite' });
-  const cancel = h('button.lens-button', { type: 'button', 'data-t': 'faith.cancel', 'data-gradient-cancel': '', hidden: true, onclick: job.cancel });
+  const effects = makeEffects(lens);
+  const status = h('span.lens-status');
   const choice = (name, options) => segmented(`gradient.${name}`, options, look[name], (value) => { look[name] = value; draw(); }).node;
   const node = h('div.lens-split.lens-gradients', {}, story, h('section', { 'data-t-aria': 'view.gradients' },
-    h('div.lens-toolbar', {}, choice('source', ['triplet', 'reference']), choice('cosines', ['free', 'cut']), status, cancel), chart, maps.node));
+    h('div.lens-toolbar', {}, choice('source', ['triplet', 'reference']), choice('cosines', ['free', 'cut']), work.node, status), chart, maps.node));
   const run = () => { if (!node.hidden) job.run(); };
   const later = afterwards(run, DELAY);
   let found = null;
 
   function done(answer, about) {
+    status.textContent = '';
     if (answer.cancelled) { status.textContent = i18n.t('faith.cancelled'); return; }
     found = answer.error ? { error: answer.error } : { ...answer.result, about };
     draw();
-  }
-
-  function mark() {
-    status.textContent = found && state.analysis && found.about === job.about() ? '' : i18n.t('gradient.working');
   }
 
   function draw() {
@@ -101,18 +104,16 @@ export function makeGradientsView(lens) {
       story.replaceChildren(h('p.lens-hint', {}, i18n.sentence(found.error)));
       return;
     }
-    story.replaceChildren(...drawStory(found.triplet, analysis, i18n));
+    story.replaceChildren(...drawStory(found.triplet, analysis, i18n), effects.ofRoutes(found.triplet, seeTraining));
     chart.replaceChildren(...normsChart(found[look.source], look.cosines === 'cut', i18n));
     maps.draw(analysis, found.triplet, look.cosines === 'cut');
-    mark();
     node.dataset.gradients = found.about;
   }
 
   function update(analysis) {
     if (found && !found.error) maps.draw(analysis, found.triplet, look.cosines === 'cut');
-    mark();
     if (found) later(); else run();
   }
 
-  return { id: 'gradients', node, retranslate: draw, update };
+  return { id: 'gradients', node, retranslate: draw, update, shown: () => effects.ready(draw) };
 }

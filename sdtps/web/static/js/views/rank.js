@@ -4,6 +4,7 @@
 import { h } from '../core/dom.js';
 import { runJob } from '../core/jobs.js';
 import { latestWins } from '../core/requester.js';
+import { makeMatchPanel } from './match.js';
 import { makeRankColumns } from './rank_columns.js';
 import { RANK_LENGTHS, makeRankHead, summaryOf } from './rank_head.js';
 
@@ -80,10 +81,11 @@ export function makeRankView(lens) {
   });
   let job = null;
   const head = makeRankHead(lens, shown, { refresh, runIndex, takeSettings, cancel: () => { if (job) job.cancel(); } });
-  const columns = makeRankColumns(lens, shown, (error) => { shown.error = error; describe(); });
+  const columns = makeRankColumns(lens, shown, (error) => { shown.error = error; describe(); }, (item) => match.open(item, shown.list));
+  const match = makeMatchPanel(lens);
   const empty = h('div.lens-rank-empty', { hidden: true }, h('h2'), h('p'));
-  const node = h('div.lens-rank', {}, ...head.nodes, columns.node, empty);
-  const { askGalleries, askList } = makeQuestions(lens, shown, refresh, () => { columns.forget(); return draw(); });
+  const node = h('div.lens-rank', {}, ...head.nodes, columns.node, match.node, empty);
+  const { askGalleries, askList } = makeQuestions(lens, shown, refresh, () => { columns.forget(); match.close(); return draw(); });
 
   const chosen = () => (shown.galleries && shown.galleries[shown.gallery]) || null;
   const indexes = () => indexesOf(chosen(), state.analysis ? state.analysis.settings : state.settings);
@@ -134,6 +136,7 @@ export function makeRankView(lens) {
     describe();
     const answer = await job.finished;
     job = null;
+    head.end();
     Object.assign(shown, { for: null, asked: null });
     refresh();
     shown.error = answer.error || null;
@@ -148,5 +151,5 @@ export function makeRankView(lens) {
     if (other) session.analyse();
   }
 
-  return { id: 'rank', node, update: refresh, shown: refresh, retranslate() { if (!node.hidden) draw(); } };
+  return { id: 'rank', node, update: refresh, shown: refresh, retranslate() { if (!node.hidden) { draw(); match.retranslate(); } } };
 }

@@ -3,6 +3,7 @@
 /** @import { Analysis, Lens, Note } from '../core/types.js' */
 import { unpack } from '../core/bytes.js';
 import { decodedImage, h } from '../core/dom.js';
+import { icon } from '../core/icons.js';
 import { MODALITIES } from '../core/modalities.js';
 import { paintPanel } from '../grid/paint.js';
 
@@ -27,8 +28,9 @@ async function makePictures(item, [height, width], state) {
  * @param {Lens} lens
  * @param {Record<string, any>} shown
  * @param {(error: Note) => void} onError
+ * @param {(item: any) => void} onExplain
  */
-export function makeRankColumns({ i18n, server, store, session }, shown, onError) {
+export function makeRankColumns({ i18n, server, store, session }, shown, onError, onExplain) {
   const { state } = store;
   const node = h('div.lens-rank-columns', { role: 'list', 'data-t-aria': 'view.rank' });
   const open = new Map(); // place → kept patches, while they are shown
@@ -61,15 +63,15 @@ export function makeRankColumns({ i18n, server, store, session }, shown, onError
     return button;
   }
 
-  function openButton(item) {
-    return h('button.lens-icon', {
-      type: 'button', title: i18n.t('rank.open'), 'aria-label': i18n.t('rank.open'), 'data-rank': 'open', onclick: () => session.useRecord(item.id),
-    }, '↗');
-  }
+  const small = (name, words, sign, onclick) => h('button.lens-icon', {
+    type: 'button', title: i18n.t(words), 'aria-label': i18n.t(words), 'data-rank': name, onclick,
+  }, sign);
+  const buttonsOf = (item) => [
+    small('explain', 'match.explain', '?', () => onExplain(item)), small('open', 'rank.open', icon('open'), () => session.useRecord(item.id))];
 
   function placeLine(item, place, label, verdict, symbol) {
     return h('div.lens-rank-place', {}, h('b', {}, item.query ? label : `${place}`),
-      h('span.lens-rank-verdict', { title: i18n.t(`rank.is.${verdict}`) }, symbol), item.query || !item.id ? null : openButton(item));
+      h('span.lens-rank-verdict', { title: i18n.t(`rank.is.${verdict}`) }, symbol), ...(item.query || !item.id ? [] : buttonsOf(item)));
   }
 
   function namesOf({ pid, name }) {

@@ -1,8 +1,10 @@
 // Above the rank list: which gallery, how many, its features, and what the list says as a whole.
 
 /** @import { Lens, Translator } from '../core/types.js' */
+import { variantTitle } from '../bar/variant.js';
 import { h, setText } from '../core/dom.js';
 import { currentModel } from '../core/models.js';
+import { makeWork } from '../core/work.js';
 import { makeFigureSaver } from '../dialogs/saver.js';
 
 export const RANK_LENGTHS = [10, 20, 50];
@@ -15,7 +17,7 @@ export function summaryOf(list, i18n) {
   const parts = [i18n.t('rank.searched', { n: list.searched })];
   if (list.left_out) parts.push(i18n.t(`rank.left.${list.apart}`, { n: list.left_out }));
   if (list.right === null) parts.push(i18n.t(list.comparable ? 'rank.nameless' : 'rank.stranger'));
-  else parts.push(i18n.t('rank.right', { n: list.right }));
+  else parts.push(i18n.t(list.right < 2 ? `rank.right.${list.right}` : 'rank.right', { n: list.right }));
   if (list.right !== null && list.average_precision !== null) {
     parts.push(i18n.t('rank.precision', { ap: list.average_precision, first: list.first_right }));
   }
@@ -39,15 +41,14 @@ export function makeRankHead(lens, shown, { refresh, runIndex, cancel, takeSetti
   const length = menu('length', RANK_LENGTHS);
   const button = (name, onclick, props) => h('button.lens-button', { type: 'button', 'data-rank': name, onclick, ...props });
   const index = button('index', runIndex, {});
-  const stop = button('cancel', cancel, { 'data-t': 'rank.cancel', hidden: true });
+  const work = makeWork(lens, { 'data-rank': 'cancel' });
   const use = button('use', takeSettings, { 'data-t': 'rank.use', hidden: true });
   const status = h('span.lens-rank-state');
-  const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'rank.indexing' });
   const saver = makeFigureSaver(lens, 'export.ranks', () => shown.list.request);
-  const summary = h('p.lens-rank-summary', { 'aria-live': 'polite' });
+  const summary = h('p.lens-rank-summary');
   const feature = h('span.lens-hint', { 'data-rank': 'feature' });
   const labelled = (name, field) => h('label', {}, h('span.lens-key', { 'data-t': `rank.${name}` }), field);
-  const node = h('div.lens-rank-head', {}, labelled('gallery', gallery), labelled('length', length), status, bar, index, stop, use, saver, feature);
+  const node = h('div.lens-rank-head', {}, labelled('gallery', gallery), labelled('length', length), status, work.node, index, use, saver, feature);
 
   function indexText(card, { index: made, partial }) {
     if (partial) return i18n.t('rank.continue', { n: card.count, done: partial.done });
@@ -73,28 +74,28 @@ export function makeRankHead(lens, shown, { refresh, runIndex, cancel, takeSetti
     index.hidden = busy || !card || fits;
     index.textContent = indexText(card, indexes);
     use.hidden = busy || !made || fits;
-    stop.hidden = !busy;
-    bar.hidden = !busy;
     saver.hidden = !shown.list;
     if (busy) return;
     const { sparse_ratio: sparse, aggr_ratio: aggr, beta, variant } = made ? made.settings : /** @type {any} */ ({});
-    status.textContent = made && !fits ? i18n.t('rank.other', { sparse, aggr, beta, variant }) : '';
+    status.textContent = made && !fits ? i18n.t('rank.other', { sparse, aggr, beta, variant: variantTitle(variant, i18n) }) : '';
   }
 
   function progress(done, total) {
-    bar.value = total ? done / total : 0;
-    status.textContent = i18n.t('rank.progress', { done, total });
+    work.at(done, total);
+    if (total) work.say(i18n.t('rank.progress', { done, total }));
   }
 
   function begin() {
-    bar.value = 0;
-    status.textContent = i18n.t('rank.indexing');
+    status.textContent = '';
+    work.begin(i18n.t('rank.indexing'), cancel);
   }
 
   function sum(text) {
     summary.hidden = text === '';
+    if (summary.textContent === text) return;
     summary.textContent = text;
+    lens.notice.say(text);
   }
 
-  return { nodes: [node, summary], describe, progress, begin, sum };
+  return { nodes: [node, summary], describe, progress, begin, end: () => work.end(), sum };
 }

@@ -6,6 +6,7 @@ import { MODALITIES } from '../core/modalities.js';
 import { nearestIndex, orDash, roundSetting } from '../core/numbers.js';
 import { askAbout } from '../core/questions.js';
 import { afterwards, latestWins } from '../core/requester.js';
+import { computing } from '../core/work.js';
 import { chartLegend, lineChart } from './chart.js';
 
 const SWEEP_DELAY = 250; // after the last move: a sweep costs as much as a hundred moves
@@ -39,8 +40,8 @@ export function makeSweep(lens) {
   const names = config.sliders.map((slider) => slider.name);
   let [name] = names;
   let found = null;
-  const charts = h('div.lens-charts');
-  const readout = h('p.lens-sweep-readout', { 'aria-live': 'polite' });
+  const charts = h('div.lens-charts', {}, computing());
+  const readout = h('p.lens-sweep-readout');
   const choice = segmented('sweep', names, name, (chosen) => { name = chosen; found = null; run(); });
   const node = h('section.lens-sweep', { 'data-t-aria': 'sweep.title' },
     h('div.lens-toolbar', {}, h('h2', { 'data-t': 'sweep.title' }), choice.node), readout, charts);

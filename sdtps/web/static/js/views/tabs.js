@@ -13,7 +13,7 @@ export function makeTabs(views, store, onSwitch) {
   const panelId = (view) => `lens-view-${view.id}`;
   const tabs = views.map((view) => h('button', {
     type: 'button', role: 'tab', 'data-t': `view.${view.id}`, 'data-view': view.id, 'aria-controls': panelId(view),
-    onclick: () => choose(view.id),
+    onclick: () => store.update({ view: view.id }),
   }));
   const node = h('div.lens-views', { role: 'tablist', 'data-t-aria': 'views', hidden: views.length < 2, onkeydown: walk }, ...tabs);
   for (const view of views) {
@@ -23,9 +23,8 @@ export function makeTabs(views, store, onSwitch) {
   }
   let current = views[0];
 
-  /** @param {string} id */
-  function choose(id) {
-    current = views.find((view) => view.id === id) || views[0];
+  function show() {
+    current = views.find((view) => view.id === state.view) || views[0];
     views.forEach((view, i) => {
       view.node.hidden = view !== current;
       tabs[i].setAttribute('aria-selected', String(view === current));
@@ -49,6 +48,7 @@ export function makeTabs(views, store, onSwitch) {
     next.click();
   }
 
+  store.subscribe(['view'], show);
   store.subscribe(['analysis'], update);
   function retranslate() {
     for (const view of views) if (view.retranslate) view.retranslate();
@@ -56,5 +56,5 @@ export function makeTabs(views, store, onSwitch) {
 
   store.subscribe(['language'], retranslate);
   store.subscribe(['display'], () => { if (state.analysis && current.retranslate) current.retranslate(); }); // small maps follow, too
-  return { node, choose, retranslate };
+  return { node, show, retranslate, has: (/** @type {string} */ id) => views.some((view) => view.id === id) };
 }

@@ -3,16 +3,13 @@
 /** @import { Lens } from '../core/types.js' */
 import { h, segmented } from '../core/dom.js';
 import { rangeNumber } from '../core/numbers.js';
-import { latestWins } from '../core/requester.js';
 import { lineChart } from './chart.js';
-import { chartsOfRuns } from './training_curves.js';
+import { chartsOfRuns, runKind } from './training_curves.js';
+import { labTable } from './training_lab.js';
+import { makeRunList } from './training_runs.js';
 
 const ROUTES = ['scores', 'predictor', 'patches', 'globals', 'aggregation', 'backbone'];
-const COLOURS = 12; // `.lens-run0` and so on; then they begin again
 const CHART = { width: 372, height: 190 };
-
-/** @param {number} id */
-export const runKind = (id) => `run${id % COLOURS}`;
 
 function findingNode(finding, i18n, onEpoch) {
   const written = (value) => (typeof value === 'number' ? rangeNumber(value) : value ?? '–');
@@ -25,40 +22,30 @@ function findingNode(finding, i18n, onEpoch) {
 
 /** @param {Lens} lens */
 export function makeTrainingView(lens) {
-  const { i18n, server, session, store } = lens;
+  const { i18n, store } = lens;
   const { state } = store;
-  let found = null;
+  const list = makeRunList(lens, draw);
   let route = 'scores';
-  const hidden = new Set();
   const intro = h('p.lens-intro');
   const legend = h('ul.lens-legend.lens-run-legend', { 'data-t-aria': 'training.runs' });
   const choice = segmented('training.route', ROUTES, route, (chosen) => { route = chosen; draw(); });
   const charts = h('div.lens-run-charts');
-  const readout = h('p.lens-sweep-readout', { 'aria-live': 'polite' });
+  const readout = h('p.lens-sweep-readout');
   const findings = h('ul.lens-findings');
+  const lab = h('section.lens-lab', { hidden: true });
   const node = h('div.lens-training', {}, intro, legend,
     h('div.lens-toolbar', {}, h('span', { 'data-t': 'training.route' }), choice.node, readout), charts,
-    h('section', {}, h('h2', { 'data-t': 'training.findings' }), findings));
+    h('section', {}, h('h2', { 'data-t': 'training.findings' }), findings), lab);
 
-  const ask = latestWins(() => server.ask('runs.list', {}), (answer) => { found = answer; draw(); });
-  const runs = () => (found && found.runs) || [];
-  const shown = () => runs().filter((run) => !hidden.has(run.id));
-
-  /** The nearest watched epoch of a run; the one on screen, or the first that has maps. */
   function open(epoch, name) {
-    const watched = shown().filter((run) => run.epochs.length);
-    const run = watched.find((r) => r.name === name) || watched.find((r) => r.id === state.recorded?.run) || watched[0];
-    if (!run) { readout.textContent = i18n.t('training.unwatched'); return; }
-    const nearest = run.epochs.reduce((best, e) => (Math.abs(e - epoch) < Math.abs(best - epoch) ? e : best));
-    session.showEpoch({ run: run.id, epoch: nearest, probe: state.recorded?.probe ?? 0 });
+    if (!list.open(epoch, name)) readout.textContent = i18n.t('training.unwatched');
   }
 
   function legendEntry(run) {
     const box = h('input', {
-      type: 'checkbox', checked: !hidden.has(run.id), 'data-run-shown': run.name,
-      onchange: () => { if (box.checked) hidden.delete(run.id); else hidden.add(run.id); draw(); },
+      type: 'checkbox', checked: list.isShown(run), 'data-run-shown': run.name, onchange: () => list.show(run, box.checked),
     });
-    return h('li', {}, h('label', {}, box, h(`i.lens-key-${runKind(run.id)}`), run.name));
+    return h('li', { title: list.wordsOf(run) }, h('label', {}, box, h(`i.lens-key-${runKind(run.id)}`), run.name));
   }
 
   function chart(spec) {
@@ -77,21 +64,33 @@ export function makeTrainingView(lens) {
     }));
   }
 
+  function drawFindings(all) {
+    const names = new Set(list.shown().map((run) => run.name));
+    const told = all.filter(({ run }) => run.split(' / ').every((name) => names.has(name)));
+    const entry = (f) => findingNode(f, i18n, () => open(f.epoch, f.run.split(' / ')[0]));
+    findings.replaceChildren(...(told.length || !names.size ? told.map(entry) : [h('li', {}, i18n.t('training.healthy'))]));
+  }
+
+  function introduction({ shipped, differing }) {
+    if (!list.runs().length) return i18n.t('training.none');
+    const further = differing.length ? i18n.t('training.differing', { names: differing.join(', ') }) : '';
+    return `${i18n.t('training.intro')} ${shipped ? i18n.t('training.shipped') : further}`;
+  }
+
   function draw() {
+    const found = list.found();
     if (!found) return;
     if (found.error) { intro.textContent = i18n.sentence(found.error); return; }
-    const empty = !runs().length;
-    const differing = found.differing.length ? ` ${i18n.t('training.differing', { names: found.differing.join(', ') })}` : '';
-    intro.textContent = empty ? i18n.t('training.none') : `${i18n.t('training.intro')} ${found.shipped ? i18n.t('training.shipped') : differing}`;
-    legend.replaceChildren(...runs().map(legendEntry));
-    charts.replaceChildren(...chartsOfRuns(shown(), route).map(chart));
-    const names = new Set(shown().map((run) => run.name));
-    const told = found.findings.filter(({ run }) => run.split(' / ').every((name) => names.has(name)));
-    findings.replaceChildren(...(told.length || empty ? told.map((f) => findingNode(f, i18n, () => open(f.epoch, f.run.split(' / ')[0])))
-      : [h('li', {}, i18n.t('training.healthy'))]));
-    node.dataset.runs = String(runs().length);
+    intro.textContent = introduction(found);
+    legend.replaceChildren(...list.runs().map(legendEntry));
+    charts.replaceChildren(...chartsOfRuns(list.shown(), route).map(chart));
+    drawFindings(found.findings);
+    lab.hidden = !found.lab.length;
+    if (found.lab.length) lab.replaceChildren(...labTable(found.lab, list.runs(), i18n, list.only));
+    node.dataset.runs = String(list.runs().length);
   }
 
   store.subscribe(['recorded'], () => { if (!node.hidden) draw(); });
-  return { id: 'training', node, retranslate: draw, update: () => {}, shown: () => ask(null), runs };
+  const { runs, only, openLinked } = list;
+  return { id: 'training', node, retranslate: draw, update: () => {}, shown: list.refresh, runs, only, openLinked };
 }

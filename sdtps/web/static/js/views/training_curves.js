@@ -2,10 +2,16 @@
 
 /** @typedef {{ id: number, name: string, curves: { name: string, log: boolean, epochs: number[], values: (number | null)[] }[] }} Run */
 
+const COLOURS = 14; // `.lens-run0` and so on; then they begin again
+
+/** @param {number} id */
+export const runKind = (id) => `run${id % COLOURS}`;
+
 // What a chart shows: the first of these curves that a run has.
 const CHARTS = [
   { key: 'loss', of: () => ['loss'] },
-  { key: 'accuracy', of: () => ['acc_sdtps', 'acc', 'acc_ori'] },
+  { key: 'loss_heads', of: () => ['loss_heads'] },
+  { key: 'accuracy', of: () => ['accuracy'] },
   { key: 'mAP', of: () => ['mAP'] },
   { key: 'gradient', of: (route) => [`grad/${route}`], log: true },
   { key: 'drift', of: () => ['drift'] },
@@ -27,12 +33,18 @@ export function rangeOf(values, log) {
   return [low >= 0 && low < room * 4 ? 0 : low - room, high + room];
 }
 
+// Where every head counts, the heads' losses are the loss, and one chart of it is enough.
+const sameLines = (a, b) => b && a.series.every(({ values }, i) => values.every((v, j) => {
+  const other = b.series[i]?.values[j] ?? null;
+  return v === other || (v !== null && other !== null && Math.abs(v - other) <= 1e-4 * Math.abs(v));
+}));
+
 /**
  * @param {Run[]} runs
  * @param {string} route whose gradient is shown
  */
 export function chartsOfRuns(runs, route) {
-  return CHARTS.map(({ key, of, log }) => {
+  const charts = CHARTS.map(({ key, of, log }) => {
     const names = of(route);
     const lines = runs.map((run) => ({ run, curve: names.map((name) => run.curves.find((c) => c.name === name)).find(Boolean) }))
       .filter(({ curve }) => curve);
@@ -46,4 +58,5 @@ export function chartsOfRuns(runs, route) {
     const xRange = /** @type {[number, number]} */ ([epochs[0], Math.max(epochs[epochs.length - 1], epochs[0] + 1)]);
     return { key, log: Boolean(log), epochs, series, xRange, range: values.length ? rangeOf(values, log) : null };
   }).filter(({ range }) => range !== null);
+  return charts.filter((chart) => chart.key !== 'loss_heads' || !sameLines(chart, charts.find(({ key }) => key === 'loss')));
 }

@@ -1,14 +1,16 @@
 // The named variants on the same image set and weights, each beside the one that is chosen.
 
 /** @import { Lens, Range } from '../core/types.js' */
-import { variantSummary } from '../bar/header.js';
+import { variantLabel, variantSummary, variantTitle } from '../bar/variant.js';
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { orDash } from '../core/numbers.js';
 import { askAbout } from '../core/questions.js';
 import { latestWins } from '../core/requester.js';
+import { computing } from '../core/work.js';
 import { miniMap, miniWidth } from '../grid/minimap.js';
 import { photoLook } from '../grid/paint.js';
+import { makeEffects } from './effects.js';
 
 // The kept patches, or the weights of a selector that drops none.
 const decision = ({ mask, weights }, table) => (weights ? { values: weights, range: /** @type {Range} */ ([0, 1]), table } : { mask });
@@ -22,7 +24,7 @@ function picture(result, m, { analysis, display }, { current, table }) {
       caption: m.toUpperCase(), label: `${result.name}, ${m.toUpperCase()}`, data: { variant: result.name, modality: m },
     }),
     current ? null : h('p.lens-under', { 'data-jaccard': m },
-      `+${change.entered.length} −${change.left.length} · J ${change.overlap.jaccard.toFixed(2)}`));
+      `+${change.entered.length} −${change.left.length} · Jaccard ${change.overlap.jaccard.toFixed(2)}`));
 }
 
 function pictures(result, { current, table }, state, i18n) {
@@ -37,12 +39,16 @@ function pictures(result, { current, table }, state, i18n) {
   ];
 }
 
-/** @param {Lens} lens */
-export function makeVariantsView(lens) {
+/**
+ * @param {Lens} lens
+ * @param {{ seeTraining: (names: string[]) => void }} ways
+ */
+export function makeVariantsView(lens, { seeTraining }) {
   const { i18n, config, store, session, tables } = lens;
   const { state } = store;
-  const cards = h('div.lens-variant-cards');
+  const cards = h('div.lens-variant-cards', {}, computing());
   const node = h('div.lens-variants', {}, h('p.lens-intro', { 'data-t': 'variants.intro' }), cards);
+  const effects = makeEffects(lens);
   let found = null;
 
   const ask = latestWins(
@@ -55,12 +61,13 @@ export function makeVariantsView(lens) {
     const current = result.name === found.now;
     const use = () => session.chooseVariant(result.name);
     return h(`article.lens-card${current ? '.lens-current' : ''}`, { 'data-variant': result.name },
-      h('header', {}, h('h3', {}, result.name, h('small', {}, about.label)),
+      h('header', {}, h('h3', {}, variantTitle(result.name, i18n), h('small', {}, variantLabel(about))),
         current ? h('span.lens-badge', { 'data-t': 'variants.current' })
           : h('button.lens-button', {
             type: 'button', 'data-use': result.name, 'data-t': 'variants.use', disabled: Boolean(result.lacking), onclick: use,
           })),
       h('p', {}, variantSummary(about, i18n)),
+      ...effects.ofVariant(result.name, seeTraining),
       ...(result.lacking ? [h('p.lens-lacking', {}, i18n.sentence(result.lacking))]
         : pictures(result, { current, table: tables[state.display.colormap] }, state, i18n)));
   }
@@ -76,5 +83,5 @@ export function makeVariantsView(lens) {
     node.dataset.variants = found.now;
   }
 
-  return { id: 'variants', node, retranslate: draw, update: () => { if (state.key) ask(null); } };
+  return { id: 'variants', node, retranslate: draw, shown: () => effects.ready(draw), update: () => { if (state.key) ask(null); } };
 }

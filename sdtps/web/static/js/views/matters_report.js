@@ -1,0 +1,136 @@
+// The report on whether the selection matters: verdicts, gains with their intervals, vital signs.
+
+/** @import { Translator } from '../core/types.js' */
+import { h } from '../core/dom.js';
+import { MODALITIES } from '../core/modalities.js';
+
+const FIRST = 'random'; // what the headline compares with
+const WIDTH = 220;
+const HEIGHT = 18;
+const COSINE = 'cosine';
+
+const scaleOf = (metric) => (metric === COSINE ? 1 : 100);
+const digitsOf = (metric) => (metric === COSINE ? 4 : 1);
+
+/**
+ * With a sign, as the sentences have it.
+ * @param {number} value
+ * @param {string} metric
+ */
+export function signed(value, metric) {
+  const text = (value * scaleOf(metric)).toFixed(digitsOf(metric));
+  const zero = Number(text) === 0;
+  return zero ? `+${text.replace('-', '')}` : Number(text) > 0 ? `+${text}` : text.replace('-', '−');
+}
+
+/**
+ * What the digits that are shown say.
+ * @param {{ low: number, high: number }} gain
+ * @param {string} metric
+ */
+export function saysOf({ low, high }, metric) {
+  const shown = [low, high].map((v) => Number((v * scaleOf(metric)).toFixed(digitsOf(metric))));
+  return shown[0] > 0 ? 'better' : shown[1] < 0 ? 'worse' : 'open';
+}
+
+/**
+ * Half of the axis, so that every interval fits.
+ * @param {{ gain: Record<string, { low: number, high: number }> }[]} rows
+ * @param {string} metric
+ */
+export function reachOf(rows, metric) {
+  const ends = rows.flatMap(({ gain }) => (gain[metric] ? [gain[metric].low, gain[metric].high] : []));
+  return Math.max(1e-6, ...ends.filter(Number.isFinite).map(Math.abs)) * 1.05;
+}
+
+function svg(name, attributes, ...children) {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value));
+  node.append(...children);
+  return node;
+}
+
+// One interval on the common axis, zero in the middle.
+function intervalOf(gain, metric, reach) {
+  const place = (value) => ((Math.min(Math.max(value, -reach), reach) / reach + 1) / 2) * WIDTH;
+  const middle = HEIGHT / 2;
+  const [low, high, value] = [gain.low, gain.high, gain.value].map(place);
+  const look = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, class: `lens-interval lens-${saysOf(gain, metric)}` };
+  return svg('svg', { ...look, 'aria-hidden': true },
+    svg('line', { x1: WIDTH / 2, x2: WIDTH / 2, y1: 0, y2: HEIGHT, class: 'lens-zero' }),
+    svg('line', { x1: low, x2: high, y1: middle, y2: middle }),
+    svg('line', { x1: low, x2: low, y1: middle - 3, y2: middle + 3 }), svg('line', { x1: high, x2: high, y1: middle - 3, y2: middle + 3 }),
+    svg('circle', { cx: value, cy: middle, r: 3.5 }));
+}
+
+function tableOf(found, i18n) {
+  const metric = found.metrics[0];
+  const shown = found.metrics.filter((name) => ['mAP', 'Rank-1', COSINE].includes(name));
+  const reach = reachOf(found.rows, metric);
+  const head = h('tr', {}, h('th', { 'data-t': 'matters.choice' }),
+    ...shown.map((name) => h('th.lens-number', { 'data-t': `matters.metric.${name}` })),
+    h('th', { colSpan: 2 }, i18n.t('matters.gain', { metric: i18n.t(`matters.metric.${metric}`) })));
+  const lines = [];
+  let ratio = null;
+  found.rows.forEach((row, i) => {
+    if (row.sparse_ratio !== ratio) {
+      ratio = row.sparse_ratio;
+      lines.push(h('tr.lens-matters-group', {}, h('th', { colSpan: shown.length + 3 }, i18n.t('matters.figure.kept', { ratio: String(ratio) }))));
+    }
+    const gain = row.gain[metric];
+    const text = gain ? `${signed(gain.value, metric)} [${signed(gain.low, metric)}, ${signed(gain.high, metric)}]` : i18n.t('matters.baseline');
+    lines.push(h('tr', { 'data-row': row.name, 'data-ratio': row.sparse_ratio, title: row.says ? i18n.sentence(row.says) : '' },
+      h('td', {}, found.titles[i18n.language][i]),
+      ...shown.map((name) => h('td.lens-number', {}, (row.scores[name].value * scaleOf(name)).toFixed(digitsOf(name)))),
+      h('td', {}, gain ? /** @type {any} */ (intervalOf(gain, metric, reach)) : null),
+      h(`td.lens-number.lens-${gain ? saysOf(gain, metric) : 'open'}`, {}, text)));
+  });
+  return h('table.lens-table.lens-matters-table', {}, h('thead', {}, head), h('tbody', {}, ...lines));
+}
+
+const kindOf = (name) => name.split(':');
+
+function signsOf(found, i18n) {
+  const names = [...new Set(found.signs.map(({ name }) => name))];
+  const cell = ({ value, untrained }) => h('td.lens-number', {}, value.toFixed(3),
+    untrained === null ? '' : h('span.lens-muted', {}, ` (${untrained.toFixed(3)})`));
+  const rows = names.map((name) => {
+    const [kind, map] = kindOf(name);
+    const title = i18n.t(`matters.sign.${kind}`, { map: map && i18n.has(`matters.map.${map}`) ? i18n.t(`matters.map.${map}`) : map });
+    const mine = found.signs.filter((s) => s.name === name);
+    return h('tr', { 'data-sign': name }, h('td', { title: i18n.t(`matters.sign.${kind}.means`) }, title), ...mine.map(cell));
+  });
+  return h('table.lens-table', {}, h('thead', {}, h('tr', {}, h('th', { 'data-t': 'matters.sign' }),
+    ...MODALITIES.map((m) => h('th.lens-number', {}, m.toUpperCase())))), h('tbody', {}, ...rows));
+}
+
+function sharesOf(found, i18n) {
+  const percent = (value) => (100 * value).toFixed(1);
+  const told = ([part, value]) => i18n.t('matters.moved', { part: i18n.t(`matters.part.${part}`), value: value.toFixed(4) });
+  const moved = Object.entries(found.moved).map((one) => h('li', {}, told(one)));
+  return h('ul.lens-matters-list', {},
+    h('li', {}, i18n.t('matters.share', { length: percent(found.feature_share), variance: percent(found.variance_share) })), ...moved);
+}
+
+/**
+ * @param {Record<string, any>} found
+ * @param {Translator} i18n
+ */
+export function mattersContent(found, i18n) {
+  const own = found.settings.sparse_ratio;
+  const metric = found.metrics[0];
+  const told = found.rows.filter((row) => row.says && row.sparse_ratio === own);
+  const first = told.find(({ name }) => name === FIRST) || told[0];
+  const unit = i18n.t(found.labelled ? 'matters.unit.identities' : 'matters.unit.sets');
+  const dead = found.dead.length
+    ? h('ul.lens-matters-list.lens-warn-text', {}, ...found.dead.map((note) => h('li', {}, i18n.sentence(note))))
+    : h('p.lens-hint', { 'data-t': 'matters.alive' });
+  return [
+    h('p.lens-matters-verdict', { 'data-verdict': first ? saysOf(first.gain[metric], metric) : '' }, first ? i18n.sentence(first.says) : ''),
+    h('p.lens-hint', {}, i18n.t('matters.about', { data: found.data, sets: found.sets, queries: found.queries, n: found.identities, unit })),
+    h('div.lens-matters-columns', {},
+      h('section', {}, h('h3', { 'data-t': 'matters.gains' }), tableOf(found, i18n), h('p.lens-hint', { 'data-t': 'matters.how' })),
+      h('section', {}, h('h3', { 'data-t': 'matters.signs' }), dead, sharesOf(found, i18n), signsOf(found, i18n),
+        h('p.lens-hint', { 'data-t': 'matters.signs.how' }))),
+  ];
+}

@@ -1,0 +1,60 @@
+"""The example notebook runs from the first cell to the last, and what it shows works in a browser without a server."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from sdtps.resources import PROJECT
+from tests.harness import chromium
+
+SECONDS = 240
+
+
+@pytest.fixture(scope="module")
+def book():
+    """The notebook after a run, in a kernel of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(PROJECT))
+        found = nbformat.read(PROJECT / "docs" / "notebook.ipynb", as_version=4)
+        folder = {"metadata": {"path": str(PROJECT / "docs")}}
+        NotebookClient(found, timeout=SECONDS, kernel_name="python3", resources=folder).execute()
+        return found
+
+
+def shown(book: Any, kind: str) -> list[Any]:
+    """What the cells displayed of one kind, in order."""
+    outputs = [out for cell in book.cells if cell.cell_type == "code" for out in cell.outputs]
+    return [out.data[kind] for out in outputs if kind in out.get("data", {})]
+
+
+def test_cells_show_grid_figure_and_page(book):
+    grid, live = shown(book, "text/html")
+    assert "srcdoc=" in grid
+    assert len(grid) <= 1_000_000
+    assert re.search(r'src="http://127\.0\.0\.1:\d+"', live)
+    assert len(shown(book, "image/png")) == 1
+    said = [out.text for out in book.cells[-1].outputs]
+    assert said == ["<SDTPS Lens, closed> Grid(rows=16, cols=8)\n"]
+
+
+def test_the_grid_moves_in_a_browser_and_asks_nobody(book, tmp_path: Path):
+    page_file = tmp_path / "cell.html"
+    page_file.write_text(f"<!doctype html><meta charset=utf-8>{shown(book, 'text/html')[0]}", encoding="utf-8")
+    asked, complaints = [], []
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 820})
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(page_file.as_uri())
+        frame = page.frame_locator("iframe")
+        frame.locator(".lens-grid[data-settings]").wait_for()
+        frame.locator("[data-setting-field=sparse_ratio]").fill("0.25")
+        frame.locator(".lens-grid[data-settings*='\"sparse_ratio\":0.25']").wait_for()
+        assert frame.locator("canvas[data-modality=tir][data-panel=score]").count() == 1
+    assert [url for url in asked if not url.startswith(("file:", "about:", "data:", "blob:"))] == []
+    assert complaints == []
