@@ -91,7 +91,7 @@ def test_sweep_click_goes_there(app: App, open_page: OpenPage, model) -> None:
     area = page.locator("[data-curve=cosine] .lens-pick")
     box = area.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
-    assert "Beta 0.4" in page.locator(".lens-compare .lens-sweep-readout").inner_text()
+    assert "Beta 0.4" in page.locator(".lens-split .lens-sweep-readout").inner_text()
     page.mouse.click(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
     wait_for_settings(page, beta=0.4)
     assert field(page, "beta").input_value() == "0.4"

@@ -12,6 +12,7 @@ import { ROW_GAP, linesOf, panelSize, tracksOf } from './layout.js';
 /** @typedef {{ panel?: string, modality?: Modality, whole?: boolean }} Wanted what the reader wants to see large: a panel, or a row */
 
 const NARROW = '(max-width: 899px)'; // as in the style sheet
+const MOST_TURNS = 3;
 
 /**
  * @param {Config} config
@@ -110,18 +111,24 @@ export function fitGrid(grid, area, shape) {
   const cell = grid.cells[open.indexOf(true) * grid.panels.length];
   const stage = /** @type {HTMLElement} */ (cell.canvas.parentNode);
   const strips = grid.priors.reduce((sum, { node }) => sum + (node.hidden ? 0 : node.offsetHeight + ROW_GAP), 0);
-  const { width, height } = panelSize(shape, layout, {
+  const headsHeight = () => grid.headRow.offsetHeight + grid.flow.node.offsetHeight;
+  const page = {
     width: area.width,
     height: area.height - strips,
     narrow,
-    heads: grid.headRow.offsetHeight + grid.flow.node.offsetHeight,
     around: cell.node.offsetHeight - stage.offsetHeight + ROW_GAP,
     rows: open.filter(Boolean).length,
-  });
-  const style = {
-    '--cell': `${width}px`, '--cell-height': `${height}px`, '--per-line': layout.perLine, '--rows': shape.rows, '--cols': shape.cols,
   };
-  for (const [name, value] of Object.entries(style)) grid.node.style.setProperty(name, String(value));
+  let [heads, before] = [headsHeight(), -1];
+  let { width, height } = { width: 0, height: 0 };
+  for (let turn = 0; turn < MOST_TURNS && heads !== before; turn += 1) { // wider columns may wrap fewer heads, and so leave more room
+    ({ width, height } = panelSize(shape, layout, { ...page, heads }));
+    const style = {
+      '--cell': `${width}px`, '--cell-height': `${height}px`, '--per-line': layout.perLine, '--rows': shape.rows, '--cols': shape.cols,
+    };
+    for (const [name, value] of Object.entries(style)) grid.node.style.setProperty(name, String(value));
+    [before, heads] = [heads, headsHeight()];
+  }
   const ratio = (window.devicePixelRatio || 1) * area.zoom;
   return resize(grid, Math.round(width * ratio), Math.round(height * ratio));
 }
