@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,6 @@ WIDE_MIN_ASPECT = 1.0
 ASPECT_TOLERANCE = 1.25
 
 Source: TypeAlias = str | os.PathLike[str] | bytes | Image.Image | NDArray[Any]
-AnySource = TypeVar("AnySource")
 
 
 class Fit(StrEnum):
@@ -196,8 +195,8 @@ def read_triplet(rgb: Source | None, nir: Source | None, tir: Source | None, fit
 
 
 def as_triplet(
-    sources: tuple[AnySource | None, AnySource | None, AnySource | None],
-    read: Callable[[AnySource], Picture],
+    sources: tuple[Any, Any, Any],
+    read: Callable[[Any], Picture],
     fit: Fit | str,
 ) -> Triplet:
     """Three images by a reader of one."""

@@ -19,7 +19,6 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from sdtps.web.server import temporary_files
 from sdtps.web.server.gate import connections, turns
 from sdtps.web.server.gate.connections import Connection, Connections
 from sdtps.web.server.gate.identity import IN_SCOPE
@@ -41,7 +40,8 @@ def server(monkeypatch) -> Iterator[tuple[str, int]]:
         listening.bind(("127.0.0.1", 0))
         config = uvicorn.Config(app, http=Connection, log_level="critical", h11_max_incomplete_event_size=8192)
         running = uvicorn.Server(config)
-        running.install_signal_handlers = lambda: None
+        monkey: Any = running
+        monkey.install_signal_handlers = lambda: None
         thread = threading.Thread(target=lambda: asyncio.run(running.serve([listening])), daemon=True)
         thread.start()
         while not running.started:
@@ -159,7 +159,7 @@ def test_visitors_take_turns_in_the_queue_and_none_fills_it(queue) -> None:
 def test_answers_that_nobody_fetches_are_forgotten(queue, monkeypatch) -> None:
     fair = FairQueue(SimpleNamespace(_queue=queue))
     now = [100.0]
-    monkeypatch.setattr(turns.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     for i in range(turns.UNREAD_SHARE + 10):
         queue.pending_messages_per_session[f"s{i}"] = SimpleNamespace(qsize=lambda: 1)
         queue.pending_event_ids_session[f"s{i}"] = {f"e{i}"}
@@ -175,7 +175,7 @@ def test_answers_that_nobody_fetches_are_forgotten(queue, monkeypatch) -> None:
 
 
 def test_the_folder_of_temporary_files_must_be_ours(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(temporary_files.tempfile, "tempdir", None)
+    monkeypatch.setattr("tempfile.tempdir", None)
     others = tmp_path / "others"
     others.mkdir()
     (others / "precious").write_text("x")

@@ -284,5 +284,6 @@ def test_visitors_never_see_where_temporary_files_are() -> None:
     assert str(folder) not in answer.text
     sent = client.post("/gradio_api/call/analyse", json={"path": f"{ALIAS}/ab/x.png"})
     assert str(folder) not in sent.text
-    inner = Aliases(client.app.app, None)
+    whole: Any = client.app
+    inner = Aliases(whole.app, None)
     assert f"{folder}/ab" in TestClient(inner).get("/").text

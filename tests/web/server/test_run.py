@@ -133,9 +133,9 @@ def test_options_and_their_defaults(monkeypatch, capsys) -> None:
     assert (options.host_name, options.proxy) == ([], [])
     named = program.parse_arguments(["--host-name", "Lens.Example.org", "--proxy", "10.0.0.0/8", "--proxy", "::1"])
     assert (named.host_name, named.proxy) == (["lens.example.org"], ["10.0.0.0/8", "::1"])
-    for wrong in (["--host-name", "https://a.org"], ["--proxy", "somebody"]):
+    for refused in (["--host-name", "https://a.org"], ["--proxy", "somebody"]):
         with pytest.raises(SystemExit):
-            program.parse_arguments(wrong)
+            program.parse_arguments(refused)
     monkeypatch.setenv("SDTPS_EMBED_IN", "https://a.org,https://b.org")
     monkeypatch.setenv("SDTPS_RATE_LIMIT", "600")
     monkeypatch.setenv("SDTPS_LOG_FORMAT", "json")

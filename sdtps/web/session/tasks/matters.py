@@ -11,8 +11,8 @@ from pydantic import Field
 from sdtps.checkpoints.anonymise import is_hidden
 from sdtps.export import matters as files
 from sdtps.export.figure.style import FigureOptions
+from sdtps.matters.defaults import RATIOS
 from sdtps.matters.measure import plan_for
-from sdtps.matters.replacements import RATIOS
 from sdtps.matters.report import Matters, does_it_matter
 from sdtps.models.reid import LoadedModel
 from sdtps.support.byte_lru import ByteLru

@@ -29,7 +29,7 @@ export function inside(x, y, polygon) {
 /**
  * The shade of each value, -1 where there is none.
  * @param {Float32Array} values
- * @returns {Int16Array}
+ * @returns {Int16Array<ArrayBuffer>}
  */
 export function shadesOf(values) {
   let [low, high] = [Infinity, -Infinity];

@@ -45,7 +45,7 @@ export function makeMatchPanel(lens) {
     h('p.lens-hint', { 'data-t': 'match.lines' }), h('div.lens-match-body', {}, pairs, facts));
   let subject = null; // the result, the list's request, its pictures
   let found = null;
-  let removed = [[], []]; // patches of the query and of the result
+  let removed = /** @type {{ modality: string, patch: number }[][]} */ ([[], []]); // patches of the query and of the result
 
   function close() {
     node.hidden = true;

@@ -12,6 +12,7 @@ const RATIOS = { own: [], three: [0.25, 0.5, 0.75], seven: [0.1, 0.2, 0.3, 0.4, 
 const DRAWS = [3, 10, 30];
 const KINDS = ['pdf', 'svg', 'csv', 'tex', 'json'];
 
+/** @param {string | null} [text] */
 const option = (value, props = {}, text = null) => h('option', { value, ...props }, text);
 
 // What is tried: the gallery, further ratios, random draws, another variant.
