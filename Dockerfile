@@ -1,6 +1,9 @@
 # CPU:  docker build -t sdtps-lens --build-arg TORCH_INDEX=ADDRESS .    the index of CPU wheels that pytorch.org names
 # CUDA: docker build -t sdtps-lens:cuda --target cuda .                 (docker run --gpus all ...)
 # Run:  docker run --read-only --tmpfs /tmp:size=2g --cap-drop ALL -p 127.0.0.1:7860:7860 sdtps-lens
+# A tag can move, a digest cannot. For an image that others get, give the one that you checked:
+#   docker buildx imagetools inspect python:3.11.14-slim-bookworm
+#   docker build --build-arg BASE=python@sha256:... -t sdtps-lens .
 ARG BASE=python:3.11.14-slim-bookworm
 
 FROM ${BASE} AS base

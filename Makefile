@@ -11,7 +11,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-js lint coverage bench fuzz soak load docs lock sbom audit container release screenshots browser browsers firefox drawing proxy clean
+.PHONY: help run test test-js lint coverage bench fuzz attack soak load docs lock sbom audit container release screenshots browser browsers firefox drawing proxy clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -41,6 +41,9 @@ bench: $(BENCH_STAMP) browser ## Cost beside peers and the limit, as ratios in o
 
 fuzz: $(DEV_STAMP) ## Random files and requests for some seconds each; ARGS="--seconds 60 --seed 1"
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+attack: $(DEV_STAMP) ## A bounded set of attacks against a started server, as a table
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.attack $(ARGS)
 
 soak: $(DEV_STAMP) ## Long use of one server: does anything grow?
 	$(BIN)/python scripts/soak.py $(ARGS)

@@ -21,6 +21,7 @@ TOPICS = {
     "growth": "time and memory against patches, sessions and triplets",
     "footprint": "memory and start-up, each in a process of its own",
     "options": "int8 and torch.compile: do they pay?",
+    "decoding": "strangers' pictures in a process of its own: what honest files pay",
     "export": "seconds to draw a figure",
     "recorder": "a training step with the recorder beside one without",
 }

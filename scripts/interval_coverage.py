@@ -79,8 +79,8 @@ def _judged(
 def difference(pair: tuple[Judged, Judged], seed: int = 0) -> Interval:
     """The interval of the difference in mAP, as the report makes it."""
     weights = identity_weights(len(pair[0].identities), seed=seed)
-    values = pair[0].scores(weights)[:, 0] - pair[1].scores(weights)[:, 0]
-    return interval(values, len(pair[0].identities))
+    sums = pair[0].sums(weights)[:, 0] - pair[1].sums(weights)[:, 0]
+    return interval(sums, pair[0].counts, weights)
 
 
 def truth_of(world: World, worlds: int, rng: np.random.Generator) -> float:

@@ -8,7 +8,7 @@ it without any setting (cosines, predictor, aggregation logits) by variant, too.
 blend) runs on the CPU, without a lock, on every slider move.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -167,7 +167,12 @@ def forward(model: LoadedModel, images: Tensor, camera: Tensor | None) -> Encode
 
 def check_finite(encoded: Encoded) -> None:
     """Refuse weights that compute no numbers."""
-    if not all(bool(t.isfinite().all()) for part in encoded for t in part.values()):
+    check_numbers(t for part in encoded for t in part.values())
+
+
+def check_numbers(tensors: Iterable[Tensor]) -> None:
+    """Refuse what cannot be shown: weights can be finite and still overflow on their way to a number."""
+    if not all(bool(t.isfinite().all()) for t in tensors):
         text = "These weights compute no finite numbers for this image set; they may be damaged."
         raise InputError("model.nan", text)
 
@@ -260,6 +265,8 @@ def _evidence_of(model: LoadedModel, encoding: Encoding, variant: Variant) -> di
         with torch.inference_mode():
             found = model.net.evidence(encoded, variant)
         found = {m: e.map(Tensor.cpu) for m, e in found.items()}
+        check_numbers(t for e in found.values() for b in e.branches for t in (b.predictor, b.logits) if t is not None)
+        check_numbers(t for e in found.values() for t in e.own.values() if t.is_floating_point())
         if key is not None:
             _evidence.put(key, found)
     return found
@@ -271,6 +278,7 @@ def _decide(opened: OpenSet, encoding: Encoding, evidence: dict[str, Evidence], 
     with one_thread(), torch.inference_mode():
         traces, feature, numbers = choose(model, encoding.encoded, evidence, settings)
         what_if = _what_if(traces, settings) if "tau" in variant.reads else {}
+    check_numbers([feature, *(traces[m].score for m in MODALITIES)])
     missing = opened.missing
     return Analysis(
         traces={str(m): _as_numpy(traces[m], evidence[m], what_if.get(m), m in missing) for m in MODALITIES},

@@ -54,7 +54,9 @@ def running(*command: str) -> Iterator[Running]:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         cache = Path(folder) / "cache"
-        environment = os.environ | {"GRADIO_TEMP_DIR": str(cache), "GRADIO_ANALYTICS_ENABLED": "False"}
+        (Path(folder) / "tmp").mkdir()
+        places = {"GRADIO_TEMP_DIR": str(cache), "TMPDIR": str(Path(folder) / "tmp")}
+        environment = os.environ | places | {"GRADIO_ANALYTICS_ENABLED": "False"}
         filled = [sys.executable, *(part.replace("{port}", str(port)) for part in command)]
         with log.open("wb") as stream:
             process = subprocess.Popen(filled, cwd=APP.parent, env=environment, stdout=stream, stderr=stream)

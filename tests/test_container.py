@@ -88,6 +88,14 @@ def test_what_is_copied_exists_and_is_let_through(stages) -> None:
         assert ignored(path, RULES)
 
 
+def test_only_the_shipped_weights_get_into_an_image_and_its_base_takes_a_digest() -> None:
+    assert not ignored("checkpoints/sdtps-lens-hiera-tiny.safetensors", RULES)
+    assert not ignored("checkpoints/NOTICE", RULES)
+    assert ignored("checkpoints/mine.pth", RULES)
+    assert ignored("checkpoints/other.safetensors", RULES)
+    assert "FROM ${BASE} AS base" in DOCKERFILE
+
+
 def test_the_bill_of_materials_names_what_is_installed() -> None:
     wanted = pinned(ROOT / "requirements.txt")
     found = closure(wanted)

@@ -30,6 +30,7 @@ from sdtps.types import WeightsReport
 
 TIMM = "timm:"
 NAMED = 3  # mismatches that a refusal names
+MAX_PATCHES = 4096
 SPARE = 4 * 1024**2  # numbers that a model may have beyond its file before it is built at all
 
 
@@ -135,6 +136,7 @@ def load_checkpoint(
         CheckpointError: weights that cannot be used; `MismatchError` where they fit in part.
     """
     training = read_demo_config(config) if config is not None else None
+    before = _stamp(source)
     path: Path | None = None
     if str(source).startswith(TIMM):
         name = str(source).removeprefix(TIMM)
@@ -162,10 +164,22 @@ def load_checkpoint(
             name=file.name,
             tensor=f"a tensor ({type(error).__name__})",
         ) from None
+    if _stamp(source) != before:
+        text = "{name!r} was written while it was read; load it again when that is done."
+        raise CheckpointError("weights.changed", text, name=file.name)
     if mismatches and not force:
         raise MismatchError(report, mismatches)
     report = replace(report, about=read_about(path, digest, file.metadata))
     return net, report
+
+
+def _stamp(source: str | os.PathLike[str]) -> tuple[int, ...] | None:
+    """What changes when a file is written or replaced."""
+    try:
+        found = os.stat(source)
+    except (OSError, ValueError):  # the reader says it better
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def fetch_pretrained(name: str) -> StateFile:
@@ -204,7 +218,16 @@ def _check_values(name: str, plan: Plan) -> None:
                 tensor=plan.theirs(ours),
             )
     with torch.device("meta"):
-        needed = sum(t.numel() for t in _new(name, plan.config).state_dict().values())
+        net = _new(name, plan.config)
+        needed = sum(t.numel() for t in net.state_dict().values())
+    if net.backbone.grid.patches > MAX_PATCHES:
+        raise CheckpointError(
+            "weights.geometry",
+            "{name!r} asks for {patches} patches a picture; at most {limit} can be shown.",
+            name=name,
+            patches=net.backbone.grid.patches,
+            limit=MAX_PATCHES,
+        )
     if needed > 2 * sum(t.numel() for t in plan.tensors.values()) + SPARE:
         raise CheckpointError(
             "weights.config", "{name!r} has no usable configuration in its metadata; save it again.", name=name

@@ -69,14 +69,12 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         help="open the page to everyone with the link, through a relay on the internet",
     )
     parser.add_argument("--root-path", default=env("SDTPS_ROOT_PATH", ""), help="path prefix behind a proxy")
+    parser.add_argument("--data", action="append", default=None, help="a data set folder; repeat for several")
     parser.add_argument(
-        "--data",
+        "--gallery",
         action="append",
         default=None,
-        help="a data set folder; repeat for several (default: the shipped gallery, where no --gallery is given)",
-    )
-    parser.add_argument(
-        "--gallery", action="append", default=None, help="a further folder for rank lists; every --data folder is one"
+        help="a further folder for rank lists; every --data folder is one (default: the shipped gallery)",
     )
     parser.add_argument(
         "--run",
@@ -89,7 +87,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
         "--anonymous",
         action="store_true",
         default=env("SDTPS_ANONYMOUS", "").lower() in on,
-        help="show neither names nor hashes of the weights, for double-blind review",
+        help="show no names of weights, folders and files, and no hashes, for double-blind review",
     )
     parser.add_argument("--mcp", action="store_true", default=env("SDTPS_MCP", "").lower() in on, help=MCP_HELP)
     add_options(parser)
@@ -100,7 +98,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     options.data = options.data or listed["SDTPS_DATA"]
     options.gallery = options.gallery or listed["SDTPS_GALLERY"]
     if not (options.data or options.gallery) and GALLERY.is_dir():
-        options.data = [str(GALLERY)]
+        options.gallery = [str(GALLERY)]
     options.run = options.run or listed["SDTPS_RUN"]
     if not options.sources and listed["SDTPS_WEIGHTS"]:
         from sdtps.checkpoints.load import WeightsSource
@@ -128,11 +126,11 @@ def open_backend(options: argparse.Namespace, arguments: Sequence[str] | None) -
         else:
             uploads = options.allow_upload_weights
             models = registries.open_registry(options.sources, options.device, uploads=uploads)
-        runs = RunRegistry(options.run)
+        runs = RunRegistry(options.run, anonymous=options.anonymous)
         runs.check()
     except (LensError, OSError) as error:
         sys.exit(str(error))
-    data = DataRegistry(browsed, galleries, FeatureStore(options.cache))
+    data = DataRegistry(browsed, galleries, FeatureStore(options.cache), anonymous=options.anonymous)
     return PageBackend(models, find_examples(options.examples), data, runs=runs)
 
 
@@ -140,6 +138,9 @@ def warm_up(backend: "PageBackend") -> None:
     """Analyse the first example once and list the data folders, so that the first visitor does not wait for it."""
     import threading
 
+    from sdtps.images.confined import decoders
+
+    decoders().warm()
     threading.Thread(target=backend.data.warm, daemon=True).start()
     for name in list(backend.examples)[:1]:
         picture = {"example": name}

@@ -5,7 +5,7 @@ import json
 import os
 import platform
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -17,7 +17,8 @@ from PIL import Image
 from sdtps.export import figure, serialise
 from sdtps.export.figure.style import FigureOptions
 from sdtps.images.encode import Pixels
-from sdtps.images.read import Prepared, read_picture
+from sdtps.images.read import MAX_BYTES as PICTURE_BYTES
+from sdtps.images.read import Picture, Prepared, read_picture
 from sdtps.support.errors import InputError
 from sdtps.support.messages import plain
 from sdtps.support.progress import Progress
@@ -30,6 +31,7 @@ FIGURES = ("figure.pdf", "figure.png")
 MAX_BYTES = 64 * 2**20  # of the zip, and of what comes out of it
 MAX_MEMBERS = 64
 MANIFEST_BYTES = 4 * 2**20  # as lists and names it takes twenty times that
+LARGEST, LONGEST_INTEGER = 2**53, 20
 CENTRAL_HEADER = b"PK\x01\x02"  # one for each member
 PACKAGES = ("torch", "timm", "numpy", "pillow", "matplotlib")
 STAMP = (2000, 1, 1, 0, 0, 0)  # the same analysis is the same file
@@ -117,8 +119,13 @@ def is_bundle(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() == ".zip"
 
 
-def read_bundle(source: str | os.PathLike[str] | bytes) -> Bundle:
-    """A bundle from a file or bytes. Nothing is unpacked to disk, and nothing is trusted."""
+def read_bundle(source: str | os.PathLike[str] | bytes, decode: Callable[[bytes], Picture] = read_picture) -> Bundle:
+    """A bundle from a file or bytes. Nothing is unpacked to disk, and nothing is trusted.
+
+    Args:
+        source: the zip.
+        decode: reads its pictures; a server has a process of its own for that.
+    """
     content = source if isinstance(source, bytes) else _file(Path(source))
     if len(content) > MAX_BYTES:
         raise _too_big()
@@ -134,7 +141,7 @@ def read_bundle(source: str | os.PathLike[str] | bytes) -> Bundle:
             manifest = _manifest(archive)
             arrays = serialise.unpack_npz(_read(archive, MAPS))
             analysis = serialise.analysis_from(arrays, manifest)
-            pixels = {str(m): _pixels(archive, manifest["inputs"].get(m)) for m in MODALITIES}
+            pixels = {str(m): _pixels(archive, manifest["inputs"].get(m), decode) for m in MODALITIES}
     except Exception as error:  # zip, JSON, array and picture readers raise whatever they meet first
         if isinstance(error, InputError) and error.message.code.startswith("bundle."):
             raise
@@ -168,7 +175,8 @@ def _manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
         raise _too_big()
     if MANIFEST not in archive.namelist():
         raise _not_a_bundle()
-    manifest: Any = json.loads(_read(archive, MANIFEST, MANIFEST_BYTES))
+    manifest: Any = json.loads(_read(archive, MANIFEST, MANIFEST_BYTES), parse_int=_browser_integer)
+    json.dumps(manifest, ensure_ascii=False).encode()  # refuses half characters, which no answer could hold
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND or not isinstance(manifest.get("schema"), int):
         raise _not_a_bundle()
     if manifest["schema"] > SCHEMA:
@@ -184,8 +192,16 @@ def _manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
     return manifest | {"sources": {m: plain(name) for m, name in sources.items()}}
 
 
-def _pixels(archive: zipfile.ZipFile, name: str | None) -> Pixels | None:
-    return None if name is None else read_picture(_read(archive, name)).pixels
+def _browser_integer(text: str) -> int:
+    """A whole number that a browser can hold."""
+    number = int(text) if len(text) < LONGEST_INTEGER else LARGEST
+    if abs(number) >= LARGEST:
+        raise ValueError("too large")
+    return number
+
+
+def _pixels(archive: zipfile.ZipFile, name: str | None, decode: Callable[[bytes], Picture]) -> Pixels | None:
+    return None if name is None else decode(_read(archive, name, PICTURE_BYTES)).pixels
 
 
 def _png(pixels: Pixels | None) -> bytes:

@@ -253,7 +253,9 @@ def _page(
         "arrays": pack_arrays(tables["arrays"]),
     }
     name = html.escape(config["paper"]["title"] or "SDTPS Lens")
-    embedded = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    embedded = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    # Inside a script, `<!--<script>` would begin a comment that swallows the rest of the page.
+    embedded = embedded.replace("<", "\\u003c")
     return (
         f"<!doctype html>\n<html lang='en'>\n<meta charset='utf-8'>\n"
         f"<meta http-equiv='Content-Security-Policy' content=\"{CSP}\">\n"

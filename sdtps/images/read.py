@@ -8,13 +8,13 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ WIDE_MIN_ASPECT = 1.0
 ASPECT_TOLERANCE = 1.25
 
 Source: TypeAlias = str | os.PathLike[str] | bytes | Image.Image | NDArray[Any]
+AnySource = TypeVar("AnySource")
 
 
 class Fit(StrEnum):
@@ -191,10 +192,19 @@ def read_picture(source: Source) -> Picture:
 
 def read_triplet(rgb: Source | None, nir: Source | None, tir: Source | None, fit: Fit | str = Fit.STRETCH) -> Triplet:
     """Three images, None for a missing one; refusals name the modality."""
+    return as_triplet((rgb, nir, tir), read_picture, fit)
+
+
+def as_triplet(
+    sources: tuple[AnySource | None, AnySource | None, AnySource | None],
+    read: Callable[[AnySource], Picture],
+    fit: Fit | str,
+) -> Triplet:
+    """Three images by a reader of one."""
     pictures: dict[str, Picture | None] = {}
-    for m, source in zip(MODALITIES, (rgb, nir, tir), strict=True):
+    for m, source in zip(MODALITIES, sources, strict=True):
         try:
-            pictures[m] = None if source is None else read_picture(source)
+            pictures[m] = None if source is None else read(source)
         except InputError as error:
             error.modality = str(m)
             raise
@@ -203,7 +213,11 @@ def read_triplet(rgb: Source | None, nir: Source | None, tir: Source | None, fit
 
 def read_wide(source: Source, fit: Fit | str = Fit.STRETCH) -> Triplet:
     """One image of three side by side (RGB, near infrared, thermal), cut into equal thirds."""
-    picture = read_picture(source)
+    return cut_wide(read_picture(source), fit)
+
+
+def cut_wide(picture: Picture, fit: Fit | str = Fit.STRETCH) -> Triplet:
+    """The same from a decoded image."""
     height, width = picture.size
     third = width // 3
     if width < WIDE_MIN_ASPECT * height or third < px.MIN_SIDE:
@@ -261,15 +275,7 @@ def _open(source: str | os.PathLike[str] | bytes) -> Image.Image:
                 stream, head = io.BytesIO(content), content[:512]
         except OSError:
             raise InputError("input.unreadable", "The file {name!r} cannot be read.", name=path.name) from None
-    if length > MAX_BYTES:
-        raise InputError(
-            "input.too_big",
-            "The file has {megabytes:.1f} MB; the limit is {limit} MB.",
-            megabytes=length / 2**20,
-            limit=MAX_BYTES // 2**20,
-        )
-    if length == 0:
-        raise InputError("input.empty", "The file is empty; give an image.")
+    check_size(length)
     try:
         return Image.open(stream, formats=FORMATS)
     except Image.DecompressionBombError:
@@ -284,6 +290,19 @@ def _open(source: str | os.PathLike[str] | bytes) -> Image.Image:
         raise InputError("input.not_image", "The file is not a PNG, JPEG, TIFF, BMP or WebP image.") from None
 
 
+def check_size(length: int) -> None:
+    """Refuse a file by its length alone."""
+    if length > MAX_BYTES:
+        raise InputError(
+            "input.too_big",
+            "The file has {megabytes:.1f} MB; the limit is {limit} MB.",
+            megabytes=length / 2**20,
+            limit=MAX_BYTES // 2**20,
+        )
+    if length == 0:
+        raise InputError("input.empty", "The file is empty; give an image.")
+
+
 def _decode(image: Image.Image) -> tuple[px.Pixels, list[Message]]:
     if image.width * image.height > MAX_PIXELS:
         raise _too_many_pixels()
@@ -292,7 +311,7 @@ def _decode(image: Image.Image) -> tuple[px.Pixels, list[Message]]:
             raise InputError("input.animated", "The image holds several frames; save one frame as a PNG first.")
         image.load()
         return px.from_image(image)
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Image.DecompressionBombError:
         raise _too_many_pixels() from None

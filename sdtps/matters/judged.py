@@ -51,20 +51,32 @@ class Judged:
     place: Values
     before: NDArray[np.float32]
 
+    @property
+    def counts(self) -> Values:
+        """(I,) queries of each identity."""
+        return np.bincount(self.owner, minlength=len(self.identities)).astype(np.float64)
+
     def scores(self, weights: Values | None = None) -> Values:
         """(B, 4) mAP and Rank-k with weights (B, I) of the identities; all 1 by default."""
         weights = np.ones((1, len(self.identities))) if weights is None else weights
+        return np.einsum("bmi,bi->bm", self.sums(weights), weights) / (weights @ self.counts)[:, None]
+
+    def sums(self, weights: Values) -> Values:
+        """(B, 4, I) each metric summed over the queries of each identity, with weights (B, I) of the distractors."""
         step = max(1, CELLS // max(1, len(self.before)))
-        parts = [self._scores(weights[i : i + step]) for i in range(0, len(weights), step)]
+        parts = [self._sums(weights[i : i + step]) for i in range(0, len(weights), step)]
         return np.concatenate(parts)
 
     def by_query(self) -> Values:
         """(Q, 4) average precision and whether a match is within the first k, of each query."""
         return self._each(np.ones((1, len(self.identities))))[..., 0].T
 
-    def _scores(self, weights: Values) -> Values:
-        share = weights[:, self.owner]  # (B, Q)
-        return np.einsum("mqb,bq->bm", self._each(weights), share) / share.sum(1, keepdims=True)
+    def _sums(self, weights: Values) -> Values:
+        order = np.argsort(self.owner, kind="stable")
+        owners, first = np.unique(self.owner[order], return_index=True)
+        found = np.zeros((len(weights), len(METRICS), len(self.identities)))
+        found[..., owners] = np.add.reduceat(self._each(weights)[:, order], first, axis=1).transpose(2, 0, 1)
+        return found
 
     def _each(self, weights: Values) -> Values:
         """(4, Q, B)."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sdtps.algorithm.selection import kept_count
 from sdtps.datasets import UNKNOWN, Apart, Dataset
 from sdtps.matters.dead import Sign, dead_parts, vital_signs
-from sdtps.matters.interval import Interval, identity_weights, interval, plain, weighted_means
+from sdtps.matters.interval import Interval, identity_weights, interval, plain
 from sdtps.matters.judged import METRICS, Labelled, judge
 from sdtps.matters.measure import BATCH, Measured, labelled, measure
 from sdtps.matters.replacements import Kind, Plan, Replacement
@@ -180,9 +180,11 @@ class _Tables:
         self.identities = len(np.unique(pid[self.told]))
         self.weights = identity_weights(len(self.everyone))
         self.queries = len(query.records)
+        self.sets = np.bincount(self.owner, minlength=len(self.everyone)).astype(np.float64)
+        self.counts = self.sets  # of the queries that have a match, as soon as they are judged
 
     def metrics(self, number: int, whole: int) -> dict[str, Values]:
-        """(1 + B,) each metric of one replacement; `whole` is the number of the one that keeps all patches."""
+        """(1 + B, I) each metric summed over the identities' queries; `whole` is the replacement that keeps all."""
         found: dict[str, Values] = {}
         if self.known:
             sides = [
@@ -190,12 +192,16 @@ class _Tables:
                 for side in (self.query, self.gallery)
             ]
             judged = judge(*sides)
-            self.queries = len(judged.query)
-            # Identities that are nobody's query still stand among the distractors.
-            places = np.searchsorted(self.everyone, judged.identities)
-            found = dict(zip(METRICS, judged.scores(self.weights[:, places]).T, strict=True))
+            self.queries, self.counts = len(judged.query), judged.counts
+            assert np.array_equal(judged.identities, self.everyone)
+            found = dict(zip(METRICS, judged.sums(self.weights).transpose(1, 0, 2), strict=True))
         cosine = _cosines(self.query.moved[number], self.query.moved[whole])[self.told]
-        return found | {COSINE: weighted_means(cosine, self.owner, self.weights)}
+        sums = np.bincount(self.owner, cosine, minlength=len(self.everyone))
+        return found | {COSINE: np.broadcast_to(sums, self.weights.shape)}
+
+    def interval(self, metric: str, sums: Values) -> Interval:
+        """The interval of a metric, or of a difference of two."""
+        return interval(sums, self.sets if metric == COSINE else self.counts, self.weights)
 
 
 def _pids(side: Measured) -> NDArray[np.int64]:
@@ -245,16 +251,15 @@ def _row(
     tables: _Tables,
     patches: int,
 ) -> Row:
-    mine, identities = means[one.row], tables.identities
+    mine = means[one.row]
     kept = patches if one.kind is Kind.ALL else kept_count(patches, one.sparse_ratio)
-    scores = {
-        name: interval(values, identities).within(-1.0 if name == COSINE else 0.0) for name, values in mine.items()
-    }
+    lowest = {COSINE: -1.0}
+    scores = {name: tables.interval(name, sums).within(lowest.get(name, 0.0)) for name, sums in mine.items()}
     name = one.row[0]
     if one.row == own:
         return Row(name, one.kind, one.sparse_ratio, kept, draws, scores)
     base = means[own] if one.kind is Kind.AS_IS else means[own[0], one.sparse_ratio]
-    gain = {name: interval(base[name] - values, identities) for name, values in mine.items()}
+    gain = {name: tables.interval(name, base[name] - sums) for name, sums in mine.items()}
     chosen = kept_count(patches, own[1] if one.kind is Kind.AS_IS else one.sparse_ratio)
     against = (
         Message("matters.what.fewer", "{k} chosen ones", k=kept)
@@ -262,5 +267,5 @@ def _row(
         else what(one.kind, kept, patches, one.variant)
     )
     metric = next(iter(mine))
-    says = verdict(metric, gain[metric], against, chosen, identities, tables.known)
+    says = verdict(metric, gain[metric], against, chosen, tables.identities, tables.known)
     return Row(name, one.kind, one.sparse_ratio, kept, draws, scores, gain, says)

@@ -91,14 +91,14 @@ class Explained:
         return pairs.sum(1)[:-1], pairs.sum(0)[:-1]
 
     def strongest(self, count: int) -> list[tuple[str, int, int, float]]:
-        """The pairs of patches that carry most: modality, patch of the first, patch of the second, contribution."""
+        """Of each modality, the pairs of patches that carry most: modality, patch of either side, contribution."""
         found = []
         for m, pairs in self.pairs.items():
             inner = pairs[:-1, :-1]
             for flat in np.argsort(-inner, axis=None, kind="stable")[:count]:
                 i, k = divmod(int(flat), inner.shape[1])
                 found.append((m, i, k, float(inner[i, k])))
-        return sorted(found, key=lambda pair: -pair[3])[:count]
+        return found
 
 
 def take_apart(opened: OpenSet, settings: Settings) -> Apart:

@@ -18,11 +18,13 @@ from safetensors.torch import save_file
 from sdtps.checkpoints.families.demo_config import read_demo_config
 from sdtps.checkpoints.load import load_checkpoint, random_model
 from sdtps.export.bundle import read_bundle
+from sdtps.images import confined
 from sdtps.images.read import read_picture
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.tasks import TASKS
 from tests.checkpoints.checkpoint_files import demo_shapes, random_state, vit_shapes
 from tests.conftest import tiny_vit_config
+from tests.fuzz import gate
 from tests.hostile.bundles import good as good_bundle
 from tests.hostile.cases import GOOD
 from tests.hostile.ends import complaint, end_of
@@ -184,6 +186,13 @@ def _ask(example: tuple[str, Any, str]) -> Outcome:
     return GOOD if error is None else _plain(error["code"], error["text"])
 
 
+def _alike(content: bytes) -> Outcome:
+    """In a process of its own a picture has the same end as here."""
+    here, there = (end_of(lambda read=read: read(content)) for read in (read_picture, confined.read_picture))
+    assert here == there or not content, (here, there)
+    return _plain(*there)
+
+
 def _plain(end: str, sentence: str) -> Outcome:
     assert end == GOOD or complaint(sentence) is None, sentence
     return end
@@ -195,4 +204,6 @@ TARGETS = (
     Target("checkpoint", STATES, _load),
     Target("configuration", CONFIGS, _configure),
     Target("request", REQUESTS, _ask),
+    Target("gate", gate.REQUESTS, gate.knock),
+    Target("confined picture", _changed(st.sampled_from(_pictures())), _alike),
 )

@@ -95,6 +95,8 @@ def _tensor(dtype: str, shape: list[int], end: int) -> dict[str, Any]:
     return {"dtype": dtype, "shape": shape, "data_offsets": [0, end]}
 
 
+# A module whose attribute `child` is the module itself.
+ITSELF = b"\x80\x02c__torch__\nM\n)\x81q\x00}q\x01X\x05\x00\x00\x00childq\x02h\x00sb."
 FLOAT8 = torch.ones(64, 32).to(torch.float8_e4m3fn)
 CHECKPOINTS: tuple[Case, ...] = (
     Case("good.pth", demo()),
@@ -117,6 +119,10 @@ CHECKPOINTS: tuple[Case, ...] = (
     refused("far-memo.pt", compiled(b"\x80\x02Nr\xff\xff\xff\x7f."), "weights.no_tensors", DAMAGED),
     refused("deep-compiled.pt", compiled(b"\x80\x02" + b"(" * 100_000 + b"."), DAMAGED),
     refused("nothing-compiled.pt", compiled(b"\x80\x02N."), "weights.no_tensors"),
+    refused("itself-compiled.pt", compiled(ITSELF), "weights.no_tensors"),
+    refused("repeated.pth", demo(**{PROJ: torch.ones(1).expand(64, 32)}), "weights.repeated"),
+    refused("vast-grid.safetensors", own(input_size=[4096, 4096], **timm_options(depth=3, embed_dim=4, num_heads=1)),
+            "weights.geometry"),
     refused("many-members.pth", lambda: raw.zip_of_many(300_000), DAMAGED),
     refused("nested-header.safetensors", lambda: struct.pack("<Q", 99_999) + b'{"a":' + b"[" * 99_994, DAMAGED),
     refused("promise.safetensors", lambda: header({"x": _tensor("F32", [10**12], 4 * 10**12)}), DAMAGED),

@@ -5,7 +5,7 @@ import pytest
 
 from scripts.interval_coverage import World, difference, draw, truth_of
 from sdtps.datasets import UNKNOWN
-from sdtps.matters.interval import Interval, identity_weights, interval, student_t, weighted_means
+from sdtps.matters.interval import Interval, identity_weights, interval, student_t
 from sdtps.matters.judged import Labelled, judge
 from sdtps.matters.replacements import Kind
 from sdtps.matters.verdict import verdict, what
@@ -60,16 +60,24 @@ def test_equal_features_differ_by_exactly_nothing():
 
 
 def test_one_identity_alone_shows_nothing():
-    found = interval(np.array([0.1, 0.1, 0.1]), 1)
+    found = interval(np.full((4, 1), 0.1), np.ones(1), np.ones((4, 1)))
     assert (found.low, found.high) == (-np.inf, np.inf)
 
 
-def test_weighted_means_are_means_over_pictures():
-    weights = identity_weights(2, draws=3)
-    values = weighted_means(np.array([1.0, 1.0, 4.0]), np.array([0, 0, 1]), weights)
-    assert values[0] == pytest.approx(2.0)
-    only_first = weighted_means(np.array([1.0, 1.0, 4.0]), np.array([0, 0, 1]), np.array([[2.0, 0.0]]))
-    assert only_first[0] == pytest.approx(1.0)
+def test_a_mean_is_over_pictures_and_few_identities_are_careful():
+    weights = identity_weights(3, draws=200)
+    found = interval(np.tile([2.0, 4.0, 3.0], (201, 1)), np.array([2.0, 1.0, 1.0]), weights)
+    assert found.value == pytest.approx(9 / 4)
+    assert found.high - found.value == pytest.approx(found.value - found.low)
+    assert found.low < 1.0
+
+
+def test_two_identities_that_differ_out_of_thirty_show_nothing():
+    weights = identity_weights(30)
+    sums = np.zeros((len(weights), 30))
+    sums[:, [3, 17]] = 1.0
+    found = interval(sums, np.full(30, 4.0), weights)
+    assert found.low < 0 < found.value
 
 
 @pytest.mark.parametrize(

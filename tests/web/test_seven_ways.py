@@ -20,6 +20,7 @@ from sdtps.metrics.provenance import patch_provenance
 from sdtps.pipeline import OpenSet
 from tests.web.conftest import App, OpenPage
 from tests.web.helpers import (
+    canvas,
     click_patch,
     explained,
     field,
@@ -113,6 +114,7 @@ def test_bundle_in_the_terminal_and_on_the_page(
 def assert_page_explains(page: Page, analysis: sdtps.Analysis) -> None:
     """A click says why, with the numbers that Python has."""
     for modality, row, col in (("rgb", 5, 3), ("tir", 0, 7)):
+        canvas(page, modality, "score").scroll_into_view_if_needed()  # an introduction stands above
         click_patch(page, modality, row, col)
         why = explained(page, modality=modality, patch=row * 8 + col)
         found = patch_provenance(analysis, modality, row * 8 + col)

@@ -89,9 +89,9 @@ def read_state_file(path: Path, limit: int = MAX_BYTES) -> StateFile:
             name=path.name,
         )
     tensors, stripped = _flatten(path.name, content)
+    _check_size(path.name, sum(t.numel() * t.element_size() for t in tensors.values()), limit)
     for key, tensor in tensors.items():
         _check_tensor(path.name, key, tensor)
-    _check_size(path.name, sum(t.numel() * t.element_size() for t in tensors.values()), limit)
     return StateFile(plain(path.name), tensors, metadata, stripped)
 
 
@@ -197,6 +197,13 @@ def _check_tensor(name: str, key: str, tensor: Tensor) -> None:
             name=name,
             tensor=key,
             dtype=str(tensor.dtype).removeprefix("torch."),
+        )
+    if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+        raise CheckpointError(
+            "weights.repeated",
+            "{name!r} stores {tensor} as few numbers that repeat; save it with .contiguous().",
+            name=name,
+            tensor=key,
         )
     if tensor.numel() == 0:
         raise CheckpointError("weights.hollow", "{name!r} has no values in {tensor}.", name=name, tensor=key)

@@ -94,12 +94,13 @@ def read_torchscript(archive: zipfile.ZipFile) -> dict[str, Tensor]:
     except Exception as error:  # a pickle that was tampered with makes its reader raise anything
         raise pickle.UnpicklingError(type(error).__name__) from None
     tensors: dict[str, Tensor] = {}
-    waiting = [("", root)]
+    waiting, seen = [("", root)], {id(root)}
     while waiting:
         prefix, node = waiting.pop()
         for key, value in node.attributes.items() if isinstance(node, _Node) else ():
             if isinstance(value, Tensor):
                 tensors[f"{prefix}{key}"] = value
-            elif isinstance(value, _Node):
+            elif isinstance(value, _Node) and id(value) not in seen:  # a module that holds itself has no end
+                seen.add(id(value))
                 waiting.append((f"{prefix}{key}.", value))
     return tensors

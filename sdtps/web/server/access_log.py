@@ -8,7 +8,6 @@ import functools
 import hashlib
 import json
 import logging
-import re
 import sys
 import time
 import traceback
@@ -21,12 +20,14 @@ from typing import Any, ParamSpec, TypeVar
 from gradio.context import LocalContext
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sdtps.web.server.limits import API, FILE, HEALTH, STATIC, route_path
+from sdtps.support.messages import plain
+from sdtps.web.server.gate.identity import visitor_of
+from sdtps.web.server.gate.routes import HEALTH, METHODS, OTHER, STATIC, route_name, route_path
+from sdtps.web.session.visitor import Visitor, answering
 
 FORMATS = ("text", "json")
-PEEK = 4096  # bytes kept of both ends of a body, to find the session in
-SESSION = re.compile(rb'session_hash(?:"\s*:\s*"|"\r\n\r\n)([\w-]{1,64})')
-SESSION_IN_ADDRESS = re.compile(r"(?:heartbeat/|session_hash=)([\w-]{1,64})")
+LONGEST = 2000  # characters of a line
+HUNG_UP = 499  # the visitor left before there was an answer
 log = logging.getLogger("sdtps.requests")
 _entry: ContextVar[dict[str, Any] | None] = ContextVar("entry", default=None)
 P = ParamSpec("P")
@@ -49,11 +50,12 @@ def outcome(answer: Mapping[str, Any]) -> str:
 @contextmanager
 def logged(task: str) -> Iterator[dict[str, Any]]:
     """A line for work that the queue runs; facts such as `outcome` may be added to what is yielded."""
-    request = LocalContext.request.get(None)
-    facts: dict[str, Any] = {"task": task, "session": short_session(getattr(request, "session_hash", None))}
+    who = _queued_visitor()
+    facts: dict[str, Any] = {"task": task, "session": short_session(who.session)}
     start = time.perf_counter()
     try:
-        yield facts
+        with answering(who):
+            yield facts
         facts.setdefault("outcome", "ok")
     except Exception as error:
         facts["outcome"] = type(error).__name__
@@ -74,6 +76,14 @@ def with_log(task: str, work: Callable[P, R]) -> Callable[P, R]:
     return wrapped
 
 
+def _queued_visitor() -> Visitor:
+    """Who asked for the work that the queue runs now: the queue does not tell, but the request knows."""
+    request = LocalContext.request.get(None)
+    inner = getattr(request, "request", None) or request
+    who = visitor_of(getattr(inner, "scope", None))
+    return Visitor(who.address, str(getattr(request, "session_hash", None) or who.session))
+
+
 def short_session(session: object) -> str | None:
     """Enough to follow a visitor through the log, not enough to listen in."""
     return hashlib.sha256(str(session).encode()).hexdigest()[:8] if session else None
@@ -91,15 +101,13 @@ class RequestLog:
         if scope["type"] != "http" or path.startswith(STATIC) or path == HEALTH:
             await self.app(scope, receive, send)
             return
-        facts: dict[str, Any] = {"method": scope["method"], "route": _route(path), "status": 500}
+        method = scope["method"] if scope["method"] in METHODS else OTHER
+        facts: dict[str, Any] = {"method": method, "route": route_name(path), "status": HUNG_UP}
         facts |= {"received": 0, "sent": 0}
-        ends = _Ends()
 
         async def heard() -> Message:
             event = await receive()
-            body = event.get("body", b"")
-            facts["received"] += len(body)
-            ends.add(body)
+            facts["received"] += len(event.get("body", b""))
             return event
 
         async def said(event: Message) -> None:
@@ -113,24 +121,8 @@ class RequestLog:
             await self.app(scope, heard, said)
         finally:
             _entry.reset(token)
-            address = f"{path}?{scope['query_string'].decode('latin-1')}"
-            facts |= {"ms": _milliseconds(start), "session": short_session(ends.session() or _in_address(address))}
+            facts |= {"ms": _milliseconds(start), "session": short_session(visitor_of(scope).session)}
             log.info("request", extra={"facts": facts})
-
-
-class _Ends:
-    """Both ends of a body that streams by: the page's JSON names the session early, its forms late."""
-
-    def __init__(self) -> None:
-        self.head, self.tail = b"", b""
-
-    def add(self, body: bytes) -> None:
-        self.head = (self.head + body[:PEEK])[:PEEK] if len(self.head) < PEEK else self.head
-        self.tail = (self.tail + body[-PEEK:])[-PEEK:]
-
-    def session(self) -> str | None:
-        found = SESSION.findall(self.head) or SESSION.findall(self.tail)
-        return found[-1].decode() if found else None
 
 
 class LineFormatter(logging.Formatter):
@@ -150,17 +142,22 @@ class LineFormatter(logging.Formatter):
         words = record.getMessage() if record.name.startswith("sdtps") else f"{record.name} {record.levelname.lower()}"
         if self.kind == "json":
             return json.dumps({"time": when, "level": record.levelname.lower(), "event": words, **facts})
-        return " ".join([when, record.levelname.lower(), words, *(f"{k}={v}" for k, v in facts.items())])
+        line = " ".join([when, record.levelname.lower(), words, *(f"{k}={v}" for k, v in facts.items())])
+        return plain(line, LONGEST)
 
 
 def configure(kind: str) -> None:
-    """Send our log, and what Gradio and its server have to say, to stderr in one format."""
+    """Send our log, and what all libraries have to say, warnings included, to stderr in one format."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LineFormatter(kind))
-    for name, level in (("sdtps", logging.INFO), ("uvicorn", logging.WARNING), ("uvicorn.error", logging.WARNING)):
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    logging.captureWarnings(True)
+    for name in [n for n in logging.root.manager.loggerDict if not n.startswith("sdtps")]:
         logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler] if name != "uvicorn.error" else [], name == "uvicorn.error"
-        logger.setLevel(level)
+        logger.handlers, logger.propagate = [], True  # libraries bring formats of their own
+    logging.getLogger("sdtps").setLevel(logging.INFO)
     _quiet_gradio()
 
 
@@ -182,20 +179,6 @@ def _quiet_gradio() -> None:
 def _places(trace: Any) -> str:
     frames = traceback.extract_tb(trace)[-4:]
     return " > ".join(f"{f.filename.rpartition('/')[2]}:{f.lineno}" for f in frames)
-
-
-def _route(path: str) -> str:
-    """The path without what a visitor put into it."""
-    if path.startswith(FILE):
-        return FILE
-    if path.startswith(f"{API}/"):
-        return "/".join(path.split("/")[:4]) if path.startswith(f"{API}/queue/") else "/".join(path.split("/")[:3])
-    return path if path.count("/") == 1 and len(path) <= 16 else "other"
-
-
-def _in_address(address: str) -> str | None:
-    found = SESSION_IN_ADDRESS.search(address)
-    return found[1] if found else None
 
 
 def _milliseconds(start: float) -> float:

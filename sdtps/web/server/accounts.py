@@ -5,17 +5,24 @@ import base64
 import hashlib
 import hmac
 import secrets
+import time
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from starlette.exceptions import HTTPException
+
 from sdtps.support.errors import InputError
+from sdtps.web.session.visitor import visitor
 
 KIND = "scrypt"
 COST, BLOCK, PARALLEL = 2**15, 8, 1  # 32 MB and about a tenth of a second per try
 MEMORY = 2**27
 SALT_BYTES = 16
 MAX_PASSWORD = 1024
+MAX_NAME, MAX_NAMES = 256, 10_000
+TRIES_PER_MINUTE, MINUTE = 10, 60.0  # for one name
 
 
 @dataclass(frozen=True)
@@ -84,13 +91,35 @@ def read_accounts(path: str | Path) -> dict[str, Hashed]:
     return accounts
 
 
-def signing_in(accounts: dict[str, Hashed]) -> Callable[[str, str], Awaitable[bool]]:
-    """What Gradio asks: whether a name and a password belong together. Unknown names take as long as known ones."""
+def signing_in(
+    accounts: dict[str, Hashed], clock: Callable[[], float] = time.monotonic
+) -> Callable[[str, str], Awaitable[bool]]:
+    """What Gradio asks: whether a name and a password belong together. Unknown names take as long as known ones.
+
+    A name that was tried too often rests for a while, whatever addresses the tries came from; addresses from which its
+    owner has signed in before are let through, so that nobody is locked out by strangers.
+    """
+    tries: OrderedDict[str, deque[float]] = OrderedDict()
+    trusted: set[tuple[str, str]] = set()
 
     async def check(name: str, password: str) -> bool:
+        name, now, place = name[:MAX_NAME], clock(), (name[:MAX_NAME], visitor().address)
+        failed = tries.setdefault(name, deque())
+        tries.move_to_end(name)
+        while failed and now - failed[0] > MINUTE:
+            failed.popleft()
+        while len(tries) > MAX_NAMES:
+            tries.popitem(last=False)
+        if len(failed) >= TRIES_PER_MINUTE and place not in trusted:
+            raise HTTPException(429, "Too many tries for this name.")
+        failed.append(now)
         known = accounts.get(name, NOBODY)
         right = len(password) <= MAX_PASSWORD and await asyncio.to_thread(known.matches, password)
-        return bool(right) and name in accounts
+        if not right or name not in accounts:
+            return False
+        failed.clear()
+        trusted.add(place)
+        return True
 
     return check
 

@@ -192,14 +192,14 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
         """Say that the server is up, and what it runs."""
         return health_facts(backend)
 
-    # Drawing has a queue of its own: who waits for the backbone must not wait for somebody's figure.
+    # Queues of their own: pages that wait for the backbone must not wait for somebody's files and figures.
     endpoints: dict[str, tuple[str, Callable[..., Any]]] = {
-        "analyse": ("backbone", analyse),
+        "analyse": ("files", analyse),
         "figure": ("drawing", figure),
         "bundle": ("drawing", bundle),
     }
     for name, (queue, work) in endpoints.items():
-        gr.api(with_log(f"api.{name}", work), api_name=name, concurrency_limit=1, concurrency_id=queue)
+        gr.api(with_log(f"api.{name}", work), api_name=name, concurrency_limit=2, concurrency_id=queue)
     gr.api(weights, api_name="weights")
     gr.api(health, api_name="health")
 

@@ -9,6 +9,7 @@ from sdtps.export import payload
 from sdtps.web import static
 from sdtps.web.server.access_log import remark
 from sdtps.web.session.backend import PageBackend
+from sdtps.web.session.jobs import FILE_SECONDS, LONG_SECONDS, Lane
 from sdtps.web.session.tasks import TASKS
 
 BUNDLE = "bundle"
@@ -27,19 +28,27 @@ def lens_view(backend: PageBackend) -> gr.HTML:
         remark(task, answer)
         return answer
 
-    def stage(data: object) -> dict[str, Any]:
+    # Files are worked on in lanes of their own: sliders must not wait for a thread that waits for a decoder.
+    async def stage(data: object) -> dict[str, Any]:
         # Files arrive as bytes in the request: the browser never names a path on this machine.
         if not isinstance(data, DataWithFiles) or len(data.files) != 1:
             return noted("stage", backend.stage(None, None))
-        if data.data.get("slot") == BUNDLE:
-            return noted("bundle", backend.open_bundle(data.files[0][1]))
-        return noted("stage", backend.stage(data.data.get("slot"), data.files[0][1]))
+        slot, content = data.data.get("slot"), data.files[0][1]
+        if slot == BUNDLE:
+            opened = await backend.jobs.later(lambda: backend.open_bundle(content), Lane.FILES, FILE_SECONDS)
+            return noted("bundle", opened)
+        staged = await backend.jobs.later(lambda: backend.stage(slot, content), Lane.FILES, FILE_SECONDS)
+        return noted("stage", staged)
 
-    def upload_weights(data: object) -> dict[str, Any]:
+    async def upload_weights(data: object) -> dict[str, Any]:
         if not isinstance(data, DataWithFiles) or len(data.files) != 1:
             return noted("weights", backend.upload_weights(None, None, {}))
-        name, content = data.files[0]
-        return noted("weights", backend.upload_weights(name, content, data.data))
+        (name, content), fields = data.files[0], data.data
+
+        def work() -> dict[str, Any]:
+            return backend.upload_weights(name, content, fields)
+
+        return noted("weights", await backend.jobs.later(work, Lane.WEIGHTS, LONG_SECONDS))
 
     def decide(data: object) -> dict[str, Any]:
         return noted("decide", backend.decide(data))

@@ -6,7 +6,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sdtps.support.byte_lru import ByteLru
-from sdtps.web.server.limits import STATIC, route_path
+from sdtps.web.server.gate.routes import STATIC, route_path
 
 DOCUMENT = "/"
 TEXTS = ("text/html", "text/css", "text/javascript", "application/javascript", "application/json", "image/svg+xml")

@@ -10,7 +10,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sdtps.web import static
-from sdtps.web.server.limits import PICTURE, route_path
+from sdtps.web.server.gate.routes import PICTURE, route_path
 
 TITLE = "SDTPS Lens"
 DESCRIPTION = (

@@ -1,6 +1,7 @@
 """From a page to a server: its options, guards, log, and a clean end."""
 
 import argparse
+import ipaddress
 import logging
 import os
 import signal
@@ -20,16 +21,22 @@ from sdtps.web.server.accounts import read_accounts, signing_in
 from sdtps.web.server.api import health_route
 from sdtps.web.server.compression import Compression
 from sdtps.web.server.document import Document, picture_route
+from sdtps.web.server.gate import connections
+from sdtps.web.server.gate.failures import Failures, give_words
+from sdtps.web.server.gate.identity import Identity
+from sdtps.web.server.gate.layers import GateOptions, gate
+from sdtps.web.server.gate.turns import FairQueue
 from sdtps.web.server.headers import SecurityHeaders
 from sdtps.web.server.limits import guards
 from sdtps.web.server.page import launch_options
-from sdtps.web.server.temporary_files import TemporaryFiles
+from sdtps.web.server.temporary_files import TemporaryFiles, own_folder
 from sdtps.web.server.tools import give_structure
 from sdtps.web.session.backend import PageBackend
 
 GRACE_SECONDS = 2  # for answers under way when the server is asked to stop
 LAST_SECONDS = 4  # then it ends, whatever still runs
 FUNCTION_THREADS = 16  # apart from those that serve pages and files, which a crowd must not starve
+RELAY = ".gradio.live"  # names that --share gives
 SHARED = (
     "--share opens this server to everyone who has the link, through a relay outside your network; "
     "set a password with --auth FILE."
@@ -53,6 +60,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=[o for o in (env("SDTPS_EMBED_IN") or _around_a_space()).split(",") if o],
         type=_origin,
         help="let pages of this origin (https://example.org) show the page in a frame; repeat for several",
+    )
+    parser.add_argument(
+        "--host-name",
+        metavar="NAME",
+        action="append",
+        default=[n for n in (env("SDTPS_HOST_NAME") or env("SPACE_HOST") or "").split(",") if n],
+        type=_host_name,
+        help="a name under which browsers find this server (lens.example.org), as a proxy knows it; repeat for several",
+    )
+    parser.add_argument(
+        "--proxy",
+        metavar="ADDRESS",
+        action="append",
+        default=[a for a in (env("SDTPS_PROXY") or env("FORWARDED_ALLOW_IPS") or _before_a_space()).split(",") if a],
+        type=_network,
+        help="address of a proxy whose X-Forwarded-For says who a visitor is (default: none is believed)",
     )
     parser.add_argument(
         "--rate-limit",
@@ -79,6 +102,19 @@ def serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     settings = launch_options(upload_weights=options.allow_upload_weights)
+    folder = own_folder(Path(get_upload_folder()))
+    around = GateOptions(
+        options.host,
+        (*options.host_name, *((RELAY,) if options.share else ())),
+        options.embed_in,
+        options.rate_limit,
+        settings["max_file_size"],
+        options.root_path,
+        folder,
+    )
+    connections.install(lambda app: gate(app, around), options.proxy)
+    give_words()
+    FairQueue(page)
     if options.share:
         print(f"Warning: {SHARED}", file=sys.stderr)
     _, local, shared = page.launch(
@@ -91,18 +127,13 @@ def serve(
         quiet=True,
         max_threads=FUNCTION_THREADS,
         auth=_gate(options.auth),
-        app_kwargs={
-            "middleware": middleware(settings["max_file_size"], options),
-            "routes": [health_route(backend, page), picture_route()],
-        },
+        app_kwargs={"routes": [health_route(backend, page), picture_route()]},
         **settings,
     )
     give_structure(page)
     ready(f"Open {local}")
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
     logs.configure(options.log_format)
-    folder = Path(get_upload_folder())
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = TemporaryFiles(folder, page.temp_file_sets)
     temporary.start()
     log.info("serving", extra={"facts": {"url": local, "shared": shared}})
@@ -111,9 +142,10 @@ def serve(
 
 
 def middleware(max_file: int, options: argparse.Namespace) -> list[Middleware]:
-    """Everything around the routes, outermost first."""
+    """What stands round the routes of a page in a kernel, outermost first; its server has other pages, too."""
     headers = Middleware(SecurityHeaders, embed_in=tuple(options.embed_in))
-    around = [Middleware(logs.RequestLog), Middleware(Compression), headers, Middleware(Document)]
+    seen = [Middleware(Identity), Middleware(logs.RequestLog), Middleware(Compression)]
+    around = [*seen, headers, Middleware(Document), Middleware(Failures)]
     return around + guards(max_file=max_file, per_minute=options.rate_limit)
 
 
@@ -150,8 +182,27 @@ def _around_a_space() -> str:
     return "https://huggingface.co" if os.environ.get("SPACE_ID") else ""
 
 
+def _before_a_space() -> str:
+    """Nobody but its own proxy reaches a Space."""
+    return "*" if os.environ.get("SPACE_ID") else ""
+
+
 def _origin(text: str) -> str:
     scheme, _, host = text.partition("://")
     if scheme not in ("http", "https") or not host or set(host) & set("/ ;,'\""):
         raise argparse.ArgumentTypeError(f"{text!r} is not an origin such as https://example.org")
+    return text
+
+
+def _host_name(text: str) -> str:
+    if not text or set(text) & set("/:@ ,;'\"") or len(text) > 253:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a host name such as lens.example.org")
+    return text.lower()
+
+
+def _network(text: str) -> str:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address such as 127.0.0.1 or 10.0.0.0/8") from None
     return text

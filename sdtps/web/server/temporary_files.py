@@ -3,15 +3,20 @@
 import contextlib
 import logging
 import os
+import shutil
+import stat
+import tempfile
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 MAX_BYTES = 1024**3
 MAX_AGE = 24 * 3600
 GRACE = 60  # seconds in which a new file is safe: somebody is using it
 EVERY = 30
+INCOMING = "incoming-"  # and the number of the process: where files are while they arrive
+INCOMING_AGE = 600
 log = logging.getLogger(__name__)
 
 
@@ -32,20 +37,21 @@ def tidy(
         listed: sets of paths in which others keep count of these files; what is gone is taken out.
     """
     now, left, files = time.time(), 0, []
-    for path in folder.rglob("*") if folder.is_dir() else ():
+    # Links are deleted, never followed: what they lead to is not ours.
+    for path in _below(folder) if folder.is_dir() and not folder.is_symlink() else ():
         try:
             found = path.lstat()
         except OSError:  # gone since it was listed
             continue
-        if path.is_file() or path.is_symlink():
+        if not stat.S_ISDIR(found.st_mode):
             files.append((found.st_mtime, found.st_size, path))
             left += found.st_size
-        elif now - found.st_mtime > grace:
+        elif now - found.st_mtime > grace and not path.name.startswith(INCOMING):
             _remove_empty(path)
     for modified, size, path in sorted(files):
         age = now - modified
         fits = left <= max_bytes or (age < grace and left <= 2 * max_bytes)
-        if age <= max_age and fits:
+        if age <= (min(max_age, INCOMING_AGE) if path.parent.name.startswith(INCOMING) else max_age) and fits:
             continue
         try:
             path.unlink(missing_ok=True)
@@ -56,6 +62,50 @@ def tidy(
         for path_text in [p for p in tuple(paths) if not os.path.lexists(p)]:
             paths.discard(path_text)
     return left
+
+
+def own_folder(folder: Path) -> Path:
+    """Make the folder of temporary files, and make sure that it is ours: what is old in it gets deleted.
+
+    Raises:
+        SystemExit: a link or somebody else's folder stands in its place.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    if not stat.S_ISDIR(found.st_mode) or not mine:
+        raise SystemExit(
+            f"The folder for temporary files, {folder}, is a link or belongs to somebody else; "
+            "remove it, or choose another place with GRADIO_TEMP_DIR."
+        )
+    folder.chmod(0o700)
+    for left in folder.glob(f"{INCOMING}*"):  # of servers that were killed
+        number = left.name.removeprefix(INCOMING)
+        if number == str(os.getpid()) or not (number.isdecimal() and _runs(int(number))):
+            _remove_whole(left)
+    incoming = folder / f"{INCOMING}{os.getpid()}"
+    incoming.mkdir(mode=0o700)
+    tempfile.tempdir = str(incoming)
+    return folder
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
+
+
+def _remove_whole(place: Path) -> None:
+    if place.is_symlink() or not place.is_dir():
+        place.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 class TemporaryFiles:
@@ -86,6 +136,16 @@ class TemporaryFiles:
             tidy(self.folder, self.max_bytes, listed=self.listed)
             if self._stop.wait(EVERY):
                 return
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Everything in a folder, without going through links; folders below `INCOMING` are in use and left alone."""
+    found: list[Path] = []
+    for root, folders, files in os.walk(folder, followlinks=False):
+        if Path(root).name.startswith(INCOMING):
+            folders.clear()
+        found += [Path(root) / name for name in (*folders, *files)]
+    yield from reversed(found)  # what is in a folder before the folder
 
 
 def _remove_empty(folder: Path) -> None:

@@ -15,19 +15,21 @@ from typing import Any
 
 from sdtps.datasets.examples import Example
 from sdtps.export import payload
+from sdtps.images import confined
 from sdtps.images.encode import photo_url
 from sdtps.images.masks import people_share
-from sdtps.images.read import MAX_BYTES, Fit, Picture, Prepared, Triplet, read_picture, read_triplet, read_wide
+from sdtps.images.read import MAX_BYTES, Fit, Picture, Prepared, Triplet
 from sdtps.models.reid import LoadedModel
 from sdtps.pipeline import OpenSet, cached_bytes
 from sdtps.runs.replay import FAMILY, no_weights
 from sdtps.support.byte_lru import ByteLru
+from sdtps.support.memory import give_back
 from sdtps.support.messages import as_note
 from sdtps.types import MODALITIES, Analysis, FloatArray, Payload, Settings
 from sdtps.web.session.answers import answered
 from sdtps.web.session.data_registry import DataRegistry, Located
 from sdtps.web.session.jobs import Jobs
-from sdtps.web.session.model_registry import ModelRegistry
+from sdtps.web.session.model_registry import ModelRegistry, replaced
 from sdtps.web.session.requests import (
     SLOTS,
     WIDE,
@@ -42,10 +44,11 @@ from sdtps.web.session.run_registry import RunRegistry
 from sdtps.web.session.tasks import answer_task, bundles, exports, weights
 from sdtps.web.session.tasks.browse import dataset_cards
 
-PICTURE_BYTES = 256 * 1024 * 1024
+PICTURE_BYTES = 128 * 1024 * 1024
+LARGE = 1024 * 1024  # bytes of a file after which memory is given back
 PREPARED_BYTES = 64 * 1024 * 1024
 PREVIEW_SIZE = (128, 128)
-DECODERS = 2  # a picture of 40 megapixels takes 160 MB while it is decoded
+DECODERS = 2  # records of data folders at once: a picture of 40 megapixels takes 160 MB while it is decoded
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +83,7 @@ class HeldSet:
             return self.recorded.model
         model = self.models.model(self.weights)
         if model.identity != self.identity:
-            raise Refusal("weights.replaced", "The file of these weights was replaced; reload the page to open it.")
+            raise replaced()
         return model
 
     def open(self) -> OpenSet:
@@ -226,10 +229,8 @@ class PageBackend:
         return key
 
     def read(self, contents: Mapping[str, bytes | None], fit: Fit) -> Triplet:
-        """Decode an image set, a few at a time."""
-        with self._decoding:
-            rgb, nir, tir = (contents[m] for m in MODALITIES)
-            return read_triplet(rgb, nir, tir, fit)
+        """Decode an image set that a stranger sent, in a process of its own."""
+        return confined.read_triplet(contents, fit)
 
     def named(self, source: Mapping[str, Any], fit: Fit) -> tuple[Triplet, int | None]:
         """A set by the name of an example or the id of a record, and its camera where that is known."""
@@ -254,8 +255,12 @@ class PageBackend:
     def _stage(self, slot: object, content: object) -> Payload:
         if slot not in SLOTS or not isinstance(content, bytes):
             raise malformed()
-        with self._decoding:
-            pictures = read_wide(content).pictures if slot == WIDE else {str(slot): read_picture(content)}
+        if slot == WIDE:
+            pictures = dict(confined.read_wide(content).pictures)
+        else:
+            pictures = {str(slot): confined.read_picture(content)}
+        if len(content) > LARGE:
+            give_back()
         return {"pictures": {m: self.keep(p) for m, p in pictures.items() if p is not None}}
 
     def _analyse(self, request: AnalyseRequest) -> Payload:

@@ -4,6 +4,7 @@ Each visitor has a share of the places, and those who wait take turns. Work ends
 up, or when nobody has asked for it for a while.
 """
 
+import asyncio
 import json
 import secrets
 import threading
@@ -22,21 +23,26 @@ from sdtps.web.session.visitor import visitor
 
 Work = Callable[[Progress, Callable[[], bool]], Payload]
 
-WAITING = 32  # jobs that are not finished
+WAITING = 32  # jobs of a lane that are not finished
 SHARE = 8  # of these for one session
 ADDRESS_SHARE = 24  # and for all sessions of one address: a class can sit behind it
 KEPT = 64  # finished jobs whose answer may still be fetched
 KEPT_BYTES = 64 * 1024 * 1024  # of those answers, as JSON
 ABANDONED = 180.0  # seconds without a question, after which nobody wants it; a hidden tab asks once a minute
 STEP = 5.0  # seconds between two signs that somebody waits
-QUICK_SECONDS, LONG_SECONDS, ENDLESS = 60.0, 600.0, float("inf")
+QUICK_SECONDS, FILE_SECONDS, LONG_SECONDS, ENDLESS = 60.0, 60.0, 600.0, float("inf")
 
 
 class Lane(StrEnum):
-    """Jobs of one lane run one after the other: the processor belongs to the sliders first."""
+    """Jobs of one lane take turns: the processor belongs to the sliders first."""
 
     QUICK = "quick"  # figures and bundles, which must not wait for an hour of indexing
     LONG = "long"
+    FILES = "files"  # pictures and bundles that are being opened
+    WEIGHTS = "weights"  # checkpoints that are being looked through
+
+
+AT_ONCE = {Lane.FILES: 2}  # one in the other lanes
 
 
 class Cancelled(Exception):
@@ -55,6 +61,7 @@ class Job:
         self.work = work
         self.visitor = visitor().name
         self.context = copy_context()
+        self.lane = Lane.LONG
         self.done, self.total = 0, 0
         self.bytes = 0  # of the answer
         self.fetched = False
@@ -106,7 +113,9 @@ class Jobs:
     """Long work with bounded places, bounded memory, and turns."""
 
     def __init__(self) -> None:
-        self._pools = {lane: ThreadPoolExecutor(1, thread_name_prefix=f"lens-job-{lane}") for lane in Lane}
+        self._pools = {
+            lane: ThreadPoolExecutor(AT_ONCE.get(lane, 1), thread_name_prefix=f"lens-job-{lane}") for lane in Lane
+        }
         self._waiting: dict[Lane, list[Job]] = {lane: [] for lane in Lane}
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._served: OrderedDict[tuple[str, ...], float] = OrderedDict()  # addresses and sessions, and when
@@ -130,9 +139,27 @@ class Jobs:
             raise job.error
         answer: Payload = job.future.result()
         if "result" not in answer:
-            raise Refusal("job.cancelled", "The work was stopped before it was done; start it again.")
+            raise stopped()
         found: Payload = answer["result"]
         return found
+
+    async def later(self, work: Callable[[], Payload], lane: Lane, seconds: float) -> Payload:
+        """The same for a caller that must not take a thread while it waits; a failure becomes its answer."""
+        job, key = Job(lambda _progress, _cancelled: work(), seconds), secrets.token_urlsafe(12)
+        try:
+            self._add(key, job, lane)
+            answer = await asyncio.shield(asyncio.wrap_future(job.future))
+        except Refusal as refused:
+            return failure(refused)
+        except asyncio.CancelledError:  # the visitor hung up
+            job.stop.set()
+            raise
+        finally:
+            self._jobs.pop(key, None)
+        if "result" in answer:
+            found: Payload = answer["result"]
+            return found
+        return failure(job.error or stopped())
 
     def poll(self, key: str) -> Payload:
         """`done` and `total` while it runs; then `result`, `error` or `cancelled`."""
@@ -167,7 +194,7 @@ class Jobs:
     def _add(self, key: str, job: Job, lane: Lane) -> None:
         with self._lock:
             self._forget()
-            unfinished = [j for j in self._jobs.values() if not j.future.done()]
+            unfinished = [j for j in self._jobs.values() if not j.future.done() and j.lane == lane]
             if len(unfinished) >= WAITING:
                 raise Refusal("server.busy", "The server is busy; try again in a moment.")
             own = sum(j.visitor == job.visitor for j in unfinished)
@@ -175,6 +202,7 @@ class Jobs:
             if job.visitor[0] and (own >= SHARE or near >= ADDRESS_SHARE):
                 text = "{count} pieces of your work are under way already; wait for one of them, or stop one."
                 raise Refusal("job.share", text, count=own if own >= SHARE else near)
+            job.lane = lane
             self._jobs[key] = job
             self._waiting[lane].append(job)
         self._pools[lane].submit(self._serve, lane)
@@ -211,6 +239,11 @@ class Jobs:
         if job is None:
             raise Refusal("job.unknown", "The server no longer knows this work; start it again.")
         return job
+
+
+def stopped() -> Refusal:
+    """The sentence for work that ended without a result."""
+    return Refusal("job.cancelled", "The work was stopped before it was done; start it again.")
 
 
 def too_slow(seconds: float) -> Refusal:

@@ -20,6 +20,7 @@ from sdtps.checkpoints.load import TIMM, WeightsSource, find_checkpoints, random
 from sdtps.models.reid import LoadedModel, ModelConfig
 from sdtps.support.errors import CheckpointError
 from sdtps.web.session.requests import Refusal
+from sdtps.web.session.vetting import vet
 
 MAX_LOADED = 3
 MAX_UPLOADS = 4
@@ -35,6 +36,7 @@ class Entry:
     name: str
     source: WeightsSource | None
     uploaded: bool = False
+    sha256: str | None = None  # of the file when it was added, where that is known
 
 
 class ModelRegistry(Mapping[str, LoadedModel]):
@@ -62,6 +64,7 @@ class ModelRegistry(Mapping[str, LoadedModel]):
         self._loaded: OrderedDict[str, LoadedModel] = OrderedDict()
         self._lock = threading.RLock()
         self._loading = threading.RLock()
+        self._replaced: set[str] = set()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         for model in models:
             self._entries[model.weights.short_hash] = Entry(model.weights.name, None)
@@ -82,9 +85,13 @@ class ModelRegistry(Mapping[str, LoadedModel]):
         with self._loading:  # one file at a time, and slider moves of other weights do not wait for it
             if (model := self._in_memory(key)) is not None:
                 return model
-            source = self._entries[key].source
-            assert source is not None
-            return self._hold(key, source.load(self.device))
+            entry = self._entries[key]
+            assert entry.source is not None
+            model = entry.source.load(self.device)
+            if entry.sha256 not in (None, model.weights.sha256):
+                self._replace(key, entry, model)
+                raise replaced()
+            return self._hold(key, model)
 
     @property
     def entries(self) -> Mapping[str, Entry]:
@@ -104,6 +111,8 @@ class ModelRegistry(Mapping[str, LoadedModel]):
         """The weights of a key that came from a browser; the first for None."""
         if key is None:
             key = next(iter(self._entries))
+        if str(key) in self._replaced:
+            raise replaced()
         try:
             return self[str(key)]
         except KeyError:
@@ -122,11 +131,12 @@ class ModelRegistry(Mapping[str, LoadedModel]):
             with self._loading:
                 model = source.load(self.device)
                 key = self._free_key(model.weights.short_hash, source)
-                self._entries.setdefault(key, Entry(source.name, source))
+                self._entries.setdefault(key, Entry(source.name, source, sha256=model.weights.sha256))
                 self._hold(key, model)
             return key
-        key = self._free_key(sha256_of(Path(source.path))[:8], source)
-        self._entries.setdefault(key, Entry(source.name, source))
+        digest = sha256_of(Path(source.path))
+        key = self._free_key(digest[:8], source)
+        self._entries.setdefault(key, Entry(source.name, source, sha256=digest))
         return key
 
     def upload(self, name: str, content: bytes, *, force: bool = False) -> str:
@@ -141,17 +151,19 @@ class ModelRegistry(Mapping[str, LoadedModel]):
                 megabytes=len(content) / 2**20,
                 limit=UPLOAD_BYTES / 2**20,
             )
-        with self._loading:
+        with self._lock:
             if self._folder is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="sdtps-weights-")
-            key = f"up-{secrets.token_urlsafe(9)}"
-            path = Path(self._folder.name) / key / _safe(name)
-            path.parent.mkdir()
-            try:
-                path.write_bytes(content)
-            except OSError:
-                shutil.rmtree(path.parent, ignore_errors=True)
-                raise
+        key = f"up-{secrets.token_urlsafe(9)}"
+        path = Path(self._folder.name) / key / _safe(name)
+        path.parent.mkdir()
+        try:
+            path.write_bytes(content)
+            vet(path, force=force)  # outside of the lock: other weights can be loaded meanwhile
+        except (OSError, Refusal):
+            shutil.rmtree(path.parent, ignore_errors=True)
+            raise
+        with self._loading:
             self._try(key, Entry(path.name, WeightsSource(path, force=force), uploaded=True))
             for old in [k for k, e in self._entries.items() if e.uploaded][:-MAX_UPLOADS]:
                 self._discard(old)
@@ -185,6 +197,17 @@ class ModelRegistry(Mapping[str, LoadedModel]):
             if isinstance(error, CheckpointError):
                 raise Refusal(error.message) from None
             raise
+
+    def _replace(self, key: str, entry: Entry, model: LoadedModel) -> None:
+        """Another file stands where the weights of a key were: it gets a key of its own, in the same place."""
+        digest = model.weights.sha256
+        with self._lock:
+            self._replaced.add(key)
+            other = self._free_key(digest[:8], entry.source or WeightsSource())
+            listed = self._entries.items()
+            new = replace(entry, sha256=digest)
+            self._entries = {(other if k == key else k): (new if k == key else e) for k, e in listed}
+        self._hold(other, model)
 
     def _in_memory(self, key: str) -> LoadedModel | None:
         with self._lock:
@@ -222,6 +245,11 @@ class ModelRegistry(Mapping[str, LoadedModel]):
         shared = any(e.source and entry.source and e.source.path == entry.source.path for e in self._entries.values())
         if entry.uploaded and entry.source is not None and not shared:
             shutil.rmtree(Path(entry.source.path).parent, ignore_errors=True)
+
+
+def replaced() -> Refusal:
+    """The answer for weights whose file is another one now: their numbers would stand under the old name and hash."""
+    return Refusal("weights.replaced", "The file of these weights was replaced; reload the page to open it.")
 
 
 def _safe(name: str) -> str:

@@ -3,11 +3,13 @@
 import json
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sdtps.resources import LAB
 from sdtps.runs.cards import run_cards
+from sdtps.runs.diagnosis import flat
 from sdtps.runs.reader import read_runs
 from sdtps.runs.schema import EPOCHS, LAB_TABLE, MAPS, STEPS, Run
 from sdtps.support.errors import LensError
@@ -22,10 +24,12 @@ class RunRegistry:
 
     Args:
         paths: recorded folders, logs or event files; the shipped lab where there are none.
+        anonymous: show numbers in place of names, and no setting that is a path.
     """
 
-    def __init__(self, paths: Sequence[str | Path] = ()) -> None:
+    def __init__(self, paths: Sequence[str | Path] = (), *, anonymous: bool = False) -> None:
         self.shipped = not paths
+        self.anonymous = anonymous and not self.shipped
         self._paths = [Path(p) for p in paths] or _shipped()
         self._lock = threading.Lock()
         self._stamp: tuple[object, ...] | None = None
@@ -67,6 +71,8 @@ class RunRegistry:
                 runs += read_runs(path)
             except (LensError, OSError):
                 continue  # it was there at the start; what is left of the others is still shown
+        if self.anonymous:
+            runs = [_nameless(run, number) for number, run in enumerate(runs, 1)]
         self._stamp, self._runs = stamp, runs
         tables = [LAB] if self.shipped else [p for p in self._paths if p.is_dir()]
         self._cards = run_cards(runs) | {"shipped": self.shipped, "lab": [x for p in tables for x in lab_lines(p)]}
@@ -86,6 +92,15 @@ def lab_lines(folder: Path) -> list[dict[str, Any]]:
         return []
     lines = found.get("lines") if isinstance(found, dict) else None
     return lines if isinstance(lines, list) else []
+
+
+def _nameless(run: Run, number: int) -> Run:
+    """A run under a number: what leads to its author is left out."""
+    settings = {k: v for k, v in flat(run.settings).items() if not (isinstance(v, str) and ({"/", "\\"} & set(v)))}
+    probes = [{**probe, "name": f"image set {i}"} for i, probe in enumerate(run.about.get("probes", ()), 1)]
+    about = {**run.about, "probes": probes} if "probes" in run.about else run.about
+    notes = tuple(n for n in run.notes if not getattr(n, "values", None))
+    return replace(run, name=f"run {number}", settings=settings, about=about, notes=notes)
 
 
 def _state(path: Path) -> tuple[object, ...]:

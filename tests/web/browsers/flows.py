@@ -21,6 +21,13 @@ SHOWN = f"JSON.parse({GRID}?.dataset.settings || 'null')"
 IDLE = f"{GRID}?.getAttribute('aria-busy') === 'false'"
 PICTURE = "document.querySelector('canvas[data-modality=rgb][data-panel=score]').toDataURL()"
 SLIDER = "input[data-setting=sparse_ratio]"
+KEPT = """indexedDB.databases().then((all) => all.some(({ name }) => name === 'sdtps-lens') && new Promise((done) => {
+  const opening = indexedDB.open('sdtps-lens');
+  opening.onsuccess = () => {
+    const counting = opening.result.transaction('uploads').objectStore('uploads').count();
+    counting.onsuccess = () => { opening.result.close(); done(counting.result > 0); };
+  };
+}))"""
 WATCH_FILES = """(() => {
   window.saved = [];
   const make = URL.createObjectURL;
@@ -73,13 +80,7 @@ def upload(page: Hands, served: Served) -> None:
     page.give("[data-zone=rgb] input", served.files("night"))
     page.wait("document.querySelector('.lens-notes').textContent.includes('told by its name')")
     page.wait(f"location.search.includes('own=') && {IDLE}")
-    kept = "indexedDB.open('sdtps-lens')"
-    page.wait(
-        f"new Promise((done) => {{ const o = {kept}; o.onsuccess = () => {{ const names = o.result.objectStoreNames;"
-        " if (!names.length) { o.result.close(); done(false); return; }"
-        " const q = o.result.transaction('uploads').objectStore('uploads').count();"
-        " q.onsuccess = () => { o.result.close(); done(q.result > 0); }; }; })"
-    )
+    page.wait(KEPT)
     page.open(page.ask("location.href"))
     page.wait(f"{SHOWN} !== null && {IDLE} && document.querySelectorAll('.lens-zones img:not([hidden])').length === 3")
     assert page.ask("document.querySelector('[data-example][aria-pressed=true]')") is None

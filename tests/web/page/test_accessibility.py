@@ -39,12 +39,19 @@ def opened_parts(page: Page, rules: list[str] | None) -> dict[str, list[dict[str
     explained(page, modality="rgb")
     look("why")
     page.keyboard.press("Escape")
-    for name, button in (("weights", "[data-open=weights]"), ("export", "[data-choice=export]")):
-        page.locator(button).first.click()
+    steps = {"about": "[data-open=about]", "weights": "[data-open=weights]", "export": "[data-choice=export]"}
+    for name, button in steps.items():
+        page.locator(f"{button}:visible").first.click()
         page.wait_for_selector("dialog[open]")
         look(f"dialog {name}")
-        page.keyboard.press("Escape")
-        page.wait_for_selector("dialog[open]", state="detached")
+        if name != "about":  # the card leads to the weights
+            page.keyboard.press("Escape")
+            page.wait_for_selector("dialog[open]", state="detached")
+    page.locator(".lens-grid").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".lens-focus:not([hidden])")
+    look("focus")
+    page.keyboard.press("Escape")
     return found
 
 

@@ -209,7 +209,7 @@ def test_a_row_drawn_anew_under_the_pointer_is_still_chosen(open_page: OpenPage)
 def test_chinese(open_page: OpenPage) -> None:
     page = open_page(locale="zh-CN")
     open_folder(page)
-    wait_for_position(page, "共 15 个")
+    wait_for_position(page, "共 15 组")
     control(page, "broken").click()
     expect(page.locator(".lens-broken li")).to_contain_text("缺少 NIR 图像。")
 
@@ -256,7 +256,7 @@ def test_rank_list(app: App, open_page: OpenPage) -> None:
     # Other settings than the features': said, and the sliders can be moved there.
     slider(page, "sparse_ratio").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".lens-rank-state")).to_contain_text("the sliders differ")
+    expect(page.locator(".lens-rank-state")).to_contain_text("the current settings differ")
     page.locator("[data-rank=use]").click()
     wait_for_settings(page, sparse_ratio=0.5)
     expect(page.locator("[data-rank=use]")).to_be_hidden()

@@ -103,12 +103,12 @@ def test_pictures_make_room_for_texts_that_grow(open_page: OpenPage, part: str, 
     assert canvas(page, "rgb", "input").evaluate("c => c.width") == wide
 
 
-def test_nonsense_in_a_link_is_ignored(open_page: OpenPage) -> None:
+def test_nonsense_in_a_link_is_clamped_and_said(open_page: OpenPage) -> None:
     page = open_page("?example=../../etc&sparse=NaN&beta=99&tau=-1&variant=<b>&colormap=x&missing=rgb,nir,tir&fit=y")
     assert shown_settings(page) == {
         "sparse_ratio": 0.5, "aggr_ratio": 0.4, "beta": 0.5, "tau": 0.05, "variant": "final",
     }  # fmt: skip
-    assert page.locator("[data-error]").count() == 0
+    assert page.locator("[data-error]").count() == 4  # the example, two numbers out of range, the variant
 
 
 def test_chinese_by_browser_language_and_by_switch(open_page: OpenPage) -> None:

@@ -120,7 +120,7 @@ def test_what_is_not_in_the_checkpoint_is_marked(
             assert page.locator(f".lens-row[data-modality={m}] [data-panel={panel}] .lens-absent").is_hidden()
     assert page.locator("[data-open=about]").inner_text() == badge
     assert mix in page.locator(".lens-control:has([data-setting=beta]) .lens-meaning").inner_text()
-    assert page.locator(".lens-banner").is_hidden()
+    assert page.locator(".lens-banner:not(.lens-connection)").is_hidden()
     assert note in report_of(page)
     point_at(page, "rgb", "score", 0, 0)
     model = sdtps.load_model(app.cosines, "cpu")
@@ -215,11 +215,11 @@ def test_a_refused_file_is_one_sentence_and_the_page_goes_on(app: App, open_page
     page.wait_for_function(
         "() => document.querySelector('.lens-report-status').textContent.includes('sdtps.rgb_aggr.scale is missing')"
     )
-    assert page.locator(".lens-banner").is_hidden()
+    assert page.locator(".lens-banner:not(.lens-connection)").is_hidden()
     page.click("text=Load it anyway")
-    page.wait_for_selector(".lens-banner:not([hidden])", state="attached")
+    page.wait_for_selector(".lens-banner:not([hidden], .lens-connection)", state="attached")
     page.keyboard.press("Escape")
-    assert "1 tensors were not in the file" in page.locator(".lens-banner").inner_text()
+    assert "1 tensors were not in the file" in page.locator(".lens-banner:not(.lens-connection)").inner_text()
 
 
 def test_over_http_no_path_and_no_pickle_gets_in(app: App, tmp_path: Path) -> None:

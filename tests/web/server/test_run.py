@@ -15,6 +15,8 @@ from sdtps.cli import page as program
 from sdtps.web.server import run as server
 from sdtps.web.server.accounts import account_line
 from sdtps.web.server.address import check_port
+from tests.attack import requests, signing
+from tests.attack.target import Target
 from tests.harness import Running, running_app
 from tests.visitor import Refused, Visitor
 from tests.web.conftest import App
@@ -128,6 +130,12 @@ def test_other_addresses_that_cannot_be_used(host: str, port: int) -> None:
 def test_options_and_their_defaults(monkeypatch, capsys) -> None:
     options = program.parse_arguments([])
     assert (options.share, options.auth, options.embed_in, options.rate_limit) == (False, None, [], 0)
+    assert (options.host_name, options.proxy) == ([], [])
+    named = program.parse_arguments(["--host-name", "Lens.Example.org", "--proxy", "10.0.0.0/8", "--proxy", "::1"])
+    assert (named.host_name, named.proxy) == (["lens.example.org"], ["10.0.0.0/8", "::1"])
+    for wrong in (["--host-name", "https://a.org"], ["--proxy", "somebody"]):
+        with pytest.raises(SystemExit):
+            program.parse_arguments(wrong)
     monkeypatch.setenv("SDTPS_EMBED_IN", "https://a.org,https://b.org")
     monkeypatch.setenv("SDTPS_RATE_LIMIT", "600")
     monkeypatch.setenv("SDTPS_LOG_FORMAT", "json")
@@ -155,3 +163,15 @@ def test_a_refusal_has_its_status_and_code(app: App) -> None:
     with Visitor(app.url) as visitor, pytest.raises(Refused, match="larger than 1 MB") as refused:
         visitor.ask("x" * 2**21)
     assert (refused.value.status, refused.value.code) == (413, "request.too_big")
+
+
+def test_a_stranger_at_a_server_that_asks_for_a_password(strict: Running) -> None:
+    """The last of this file: it uses up the tries of this address."""
+    with httpx.Client(base_url=strict.url) as client:
+        answer = client.post("/login", data={"username": "ada", "password": PASSWORD})
+        assert signing.loose_cookies(answer) is None
+    target = Target(strict.url, log=strict.log)
+    assert requests.forged_log(target) is None
+    assert signing.forwarded_addresses(target) is None
+    text = strict.log.read_text()
+    assert [line for line in text.splitlines() if not isinstance(json.loads(line), dict)] == []

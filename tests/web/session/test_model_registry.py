@@ -15,6 +15,7 @@ from sdtps.web.session import model_registry
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.model_registry import ModelRegistry
 from sdtps.web.session.requests import Refusal
+from tests.attack import files as attack_files
 from tests.checkpoints.checkpoint_files import demo_shapes, random_state
 
 PICTURES = {"pictures": {m: {"example": "one"} for m in ("rgb", "nir", "tir")}}
@@ -103,6 +104,31 @@ def test_uploads_are_bounded_and_their_files_are_removed(files, monkeypatch):
     monkeypatch.setattr(model_registry, "UPLOAD_BYTES", 10)
     with pytest.raises(Refusal, match="the limit is"):
         registry.upload("w.pth", files[0].read_bytes())
+
+
+def test_a_file_that_was_replaced_is_noticed_and_gets_a_key_of_its_own(files, tmp_path):
+    path, other = tmp_path / "w.pth", files[1].read_bytes()
+    path.write_bytes(files[0].read_bytes())
+    registry = ModelRegistry(device="cpu", max_loaded=1)
+    key, further = registry.add(WeightsSource(path)), registry.add(WeightsSource(files[2]))
+    bench = backend(registry, tmp_path)
+    assert "error" not in bench.analyse(PICTURES | {"weights": key})
+    registry.model(further)
+    path.write_bytes(other)
+    for _ in range(2):
+        assert bench.analyse(PICTURES | {"weights": key})["error"]["code"] == "weights.replaced"
+    first = next(iter(registry))
+    assert first != key
+    assert registry.model(first).weights.short_hash == first
+
+
+def test_an_upload_that_asks_for_too_much_is_refused_by_a_process_of_its_own(monkeypatch):
+    registry = ModelRegistry(device="cpu", uploads=True)
+    monkeypatch.setattr(WeightsSource, "load", lambda *_: pytest.fail("it was loaded here"))
+    for name, content in attack_files.checkpoints():
+        with pytest.raises(Refusal, match=name):
+            registry.upload(name, content)
+    assert list(registry) == []
 
 
 def test_weights_can_be_read_with_rows_and_columns_exchanged(files):

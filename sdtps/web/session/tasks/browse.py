@@ -49,14 +49,19 @@ class RecordRequest(Request):
 def dataset_cards(data: DataRegistry) -> list[Payload]:
     """What the page says about each data set before anyone opens it; no path of this machine is in it."""
     return [
-        {"name": s.label, "layout": s.dataset.layout.name, "splits": list(s.dataset.folders), "first": s.dataset.query}
+        {
+            "name": s.label,
+            "layout": s.dataset.layout.name,
+            "splits": list(s.splits),
+            "first": s.shown_split(s.dataset.query),
+        }
         for s in data.browsed
     ]
 
 
 def find(backend: "PageBackend", request: FindRequest) -> Payload:
     """One page of the records that pass a filter, from `start` or around the record `at`."""
-    source, split = _source(backend.data, request), request.split
+    source, split = _source(backend.data, request)
     cam = None if request.cam is None else request.cam - source.dataset.layout.first_camera
     found = source.select(split, Filter(request.pid, cam, request.search.strip().lower()))
     count = min(request.count, MAX_ROWS)
@@ -78,7 +83,7 @@ def show(backend: "PageBackend", request: RecordRequest) -> Payload:
     browsed = backend.data.browsed
     return record_card(located) | {
         "root": browsed.index(located.source) if located.source in browsed else None,
-        "split": located.split,
+        "split": located.source.shown_split(located.split),
         "mask": located.record.mask is not None,
         "thumbnail": thumbnail(backend.data.read(located, Fit.STRETCH)),
     }
@@ -86,7 +91,8 @@ def show(backend: "PageBackend", request: RecordRequest) -> Payload:
 
 def broken(backend: "PageBackend", request: SplitRequest) -> Payload:
     """One page of what is no image set, and why."""
-    listed = _source(backend.data, request).broken(request.split)
+    source, split = _source(backend.data, request)
+    listed = source.broken(split)
     return {"total": len(listed), "rows": [_broken_card(b) for b in listed[request.start : request.start + MAX_ROWS]]}
 
 
@@ -95,7 +101,7 @@ def record_card(located: Located) -> Payload:
     record: Record = located.record
     return {
         "id": located.id,
-        "name": record.name,
+        "name": located.source.shown_name(located.number, record),
         "pid": record.pid if record.pid >= 0 else None,
         "cam": record.cam + located.source.dataset.layout.first_camera if record.cam >= 0 else None,
         "scene": record.scene,
@@ -118,10 +124,12 @@ def _facets(source: NamedDataset, split: str) -> Payload:
     }
 
 
-def _source(data: DataRegistry, request: SplitRequest) -> NamedDataset:
-    if request.root >= len(data.browsed) or request.split not in data.browsed[request.root].dataset.folders:
+def _source(data: DataRegistry, request: SplitRequest) -> tuple[NamedDataset, str]:
+    """The data set that is meant, and the split by its own name."""
+    if request.root >= len(data.browsed) or request.split not in data.browsed[request.root].splits:
         raise malformed()
-    return data.browsed[request.root]
+    source = data.browsed[request.root]
+    return source, source.splits[request.split]
 
 
 def _broken_card(item: Broken) -> Payload:

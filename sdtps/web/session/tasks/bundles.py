@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sdtps.checkpoints.anonymise import made_by
 from sdtps.export import payload
 from sdtps.export.bundle import Bundle, read_bundle
+from sdtps.images import confined
 from sdtps.images.read import Picture
 from sdtps.pipeline import OpenSet
 from sdtps.support.messages import Message, as_note
@@ -23,7 +24,7 @@ def open_bundle(backend: "PageBackend", content: object) -> Payload:
     """A bundle from bytes to everything the page draws."""
     if not isinstance(content, bytes):
         raise malformed()
-    bundle = read_bundle(content)
+    bundle = read_bundle(content, confined.read_picture)
     analysis = bundle.analysis
     weights = _weights_of(backend, bundle)
     notes = list(analysis.notes)

@@ -20,7 +20,7 @@ from sdtps.web.session.tasks.task import Task
 if TYPE_CHECKING:
     from sdtps.web.session.backend import HeldSet, PageBackend
 
-LINES = 12  # pairs of patches that are drawn
+LINES = 5  # pairs of patches that are drawn in each modality; more is a tangle
 MOST = 512  # removed patches
 
 

@@ -165,7 +165,7 @@ def _gallery_card(backend: "PageBackend", model: LoadedModel, source: NamedDatas
     return {
         "name": source.label,
         "layout": dataset.layout.name,
-        "split": split,
+        "split": source.shown_split(split),
         "count": len(dataset.listing(split).records),
         "indexes": [
             {"settings": {n: getattr(s.settings, n) for n in SETTINGS}, "done": s.done, "total": s.total}

@@ -6,7 +6,7 @@ import { h } from '../core/dom.js';
 /** @param {Lens} lens */
 export function makeConnectionBanner({ i18n, notice, session, store }) {
   const { state } = store;
-  const node = h('div.lens-banner.lens-connection', { hidden: true, 'data-t': 'connection.gone' });
+  const node = h('div.lens-connection', { hidden: true, 'data-t': 'connection.gone' });
   store.subscribe(['connected'], () => {
     node.hidden = state.connected;
     if (!state.connected) {

@@ -59,7 +59,7 @@ export function keepAddress({ config, session, store }, arrive) {
   let moved = -Infinity;
   let pinned = state.pointed.pinned;
 
-  const save = afterwards(() => {
+  function saveNow() {
     if (state.busy) return; // a set that is refused never gets an entry
     const shown = session.linked();
     const href = linkTo(location.href, config, shown);
@@ -70,7 +70,9 @@ export function keepAddress({ config, session, store }, arrive) {
     if (href === location.href) return;
     if (add) history.pushState(null, '', href);
     else history.replaceState(history.state, '', href);
-  }, LINK_DELAY);
+  }
+
+  const save = afterwards(saveNow, LINK_DELAY);
 
   store.subscribe(['settings', 'recorded'], () => {
     const now = performance.now();
@@ -79,6 +81,7 @@ export function keepAddress({ config, session, store }, arrive) {
     save();
   });
   store.subscribe([...PLACES, ...LOOKS], save);
+  store.subscribe(['analysis'], () => { if (!newest) saveNow(); }); // whoever is quick must still find the way back
   store.subscribe(['pointed'], () => { // hovering changes it, too
     if (state.pointed.pinned || pinned) save();
     pinned = state.pointed.pinned;

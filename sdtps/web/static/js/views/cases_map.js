@@ -155,7 +155,7 @@ function makeGestures(canvas, map, { request, onPick, onLasso }) {
  * @param {{ onPick: (number: number) => void, onLasso: (numbers: number[] | null) => void }} actions
  */
 export function makeCasesMap({ tables, store: { state } }, { onPick, onLasso }) {
-  const canvas = h('canvas.lens-cases-map', { width: 560, height: 480, tabIndex: 0, role: 'img', 'data-t-aria': 'cases.map' });
+  const canvas = h('canvas.lens-cases-map', { width: 440, height: 440, tabIndex: 0, role: 'img', 'data-t-aria': 'cases.map' });
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
   const whole = { x: 0, y: 0, zoom: 1 };
   const map = {

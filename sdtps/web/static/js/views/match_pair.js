@@ -7,7 +7,6 @@ const HEIGHT = 240;
 const GAP = 26; // as in the style sheet
 const DROPPED = 0.78; // darkness of a dropped patch
 const FAINT = 0.55; // and of a kept one that carries nothing
-const LINES = 5; // per modality; more is a tangle
 const COLOURS = ['#ffb000', '#4fc3f7', '#ff6f61', '#a5d66f', '#d69cff'];
 
 /**
@@ -93,7 +92,7 @@ export function makePair({ i18n, store: { state } }, modality, images, found, re
     paint(canvas, image, grid, found.shares[modality][side], kept, gone);
     return canvas;
   });
-  const mine = found.lines.filter(([m]) => m === modality).slice(0, LINES);
+  const mine = found.lines.filter(([m]) => m === modality);
   const pair = h('div.lens-match-pair', {}, ...canvases);
   pair.append(linesOf(mine, grid, width));
   const term = found.terms.find((one) => one.by_patch && one.modality === modality);

@@ -5,6 +5,7 @@ import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 
 const FIRST = 'random'; // what the headline compares with
+const FAR = 'inverted'; // may leave the axis
 const WIDTH = 220;
 const HEIGHT = 18;
 const COSINE = 'cosine';
@@ -34,12 +35,13 @@ export function saysOf({ low, high }, metric) {
 }
 
 /**
- * Half of the axis, so that every interval fits.
- * @param {{ gain: Record<string, { low: number, high: number }> }[]} rows
+ * Half of the axis, so that every interval fits but that of the worst-scored patches, which would flatten the others.
+ * @param {{ kind?: string, gain: Record<string, { low: number, high: number }> }[]} rows
  * @param {string} metric
  */
 export function reachOf(rows, metric) {
-  const ends = rows.flatMap(({ gain }) => (gain[metric] ? [gain[metric].low, gain[metric].high] : []));
+  const told = rows.filter(({ kind, gain }) => gain[metric] && kind !== FAR);
+  const ends = (told.length ? told : rows).flatMap(({ gain }) => (gain[metric] ? [gain[metric].low, gain[metric].high] : []));
   return Math.max(1e-6, ...ends.filter(Number.isFinite).map(Math.abs)) * 1.05;
 }
 
@@ -55,12 +57,13 @@ function intervalOf(gain, metric, reach) {
   const place = (value) => ((Math.min(Math.max(value, -reach), reach) / reach + 1) / 2) * WIDTH;
   const middle = HEIGHT / 2;
   const [low, high, value] = [gain.low, gain.high, gain.value].map(place);
+  const end = (at, inner) => (inner ? [svg('line', { x1: at, x2: at, y1: middle - 3, y2: middle + 3 })] : []); // none where it is cut
   const look = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, class: `lens-interval lens-${saysOf(gain, metric)}` };
   return svg('svg', { ...look, 'aria-hidden': true },
     svg('line', { x1: WIDTH / 2, x2: WIDTH / 2, y1: 0, y2: HEIGHT, class: 'lens-zero' }),
     svg('line', { x1: low, x2: high, y1: middle, y2: middle }),
-    svg('line', { x1: low, x2: low, y1: middle - 3, y2: middle + 3 }), svg('line', { x1: high, x2: high, y1: middle - 3, y2: middle + 3 }),
-    svg('circle', { cx: value, cy: middle, r: 3.5 }));
+    ...end(low, gain.low >= -reach), ...end(high, gain.high <= reach),
+    ...(Math.abs(gain.value) <= reach ? [svg('circle', { cx: value, cy: middle, r: 3.5 })] : []));
 }
 
 function tableOf(found, i18n) {

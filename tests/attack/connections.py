@@ -1,0 +1,68 @@
+"""Attacks by connections: half-sent requests, listeners, slow readers, uploads that break off."""
+
+import contextlib
+import socket
+import time
+
+from tests.attack.target import FUNCTIONS, Target
+from tests.visitor import API
+
+FORM = "multipart/form-data; boundary=edge"
+
+
+def _head(target: Target, path: str, length: int, kind: str = "application/json") -> bytes:
+    host, port = target.place
+    lines = (f"POST {path} HTTP/1.1", f"Host: {host}:{port}", f"Content-Type: {kind}", f"Content-Length: {length}")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def half_sent(target: Target) -> str | None:
+    """A hundred requests of which half arrives."""
+    with target.connections(100, _head(target, FUNCTIONS, 100) + b'{"data":'):
+        return target.still_serves()
+
+
+def half_headers(target: Target) -> str | None:
+    """Two hundred connections that never finish their headers; they are closed after a while."""
+    host, port = target.place
+    with target.connections(200, f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\nX-Slow: ".encode()) as opened:
+        if wrong := target.still_serves():
+            return wrong
+        opened[-1].settimeout(30)
+        with contextlib.suppress(ConnectionError):
+            if opened[-1].recv(1):
+                return "something was answered"
+    return None
+
+
+def listeners(target: Target) -> str | None:
+    """Three hundred listeners that hear nothing."""
+    host, port = target.place
+    heads = f"GET {API}/heartbeat/x HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode()
+    with target.connections(300, heads) as opened:
+        refused = sum(_status(connection) != 200 for connection in opened)
+        if refused < 100:
+            return f"{300 - refused} were let in"
+        return target.still_serves()
+
+
+def _status(connection: socket.socket) -> int:
+    connection.settimeout(10)
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(connection.recv(64).split()[1])
+    return 0
+
+
+def broken_uploads(target: Target) -> str | None:
+    """Forty uploads of which a megabyte arrives, and then the line is cut."""
+    before = target.left_behind()
+    part = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="x.png"\r\n\r\n'
+    for path in (FUNCTIONS, f"{API}/upload"):
+        with target.connections(20, _head(target, path, 2**21, FORM) + part + b"x" * 2**20):
+            pass
+    deadline = time.monotonic() + 10
+    while left := target.left_behind() - before:
+        if time.monotonic() > deadline:
+            return f"{len(left)} files are left"
+        time.sleep(0.1)
+    return target.still_serves()

@@ -1,0 +1,26 @@
+"""Attacks over the network against a real server: the quick ones of `make attack`."""
+
+import pytest
+
+from tests.attack import connections, requests
+from tests.attack.target import Target
+from tests.web.conftest import App
+
+ATTACKS = (
+    requests.foreign_origin,
+    requests.rebinding,
+    requests.simple_posts,
+    requests.nested_json,
+    requests.many_parts,
+    requests.without_words,
+    requests.one_visitor_for_all,
+    requests.huge_figures,
+    connections.half_sent,
+    connections.listeners,
+    connections.broken_uploads,
+)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+def test_the_server_holds(app: App, attack) -> None:
+    assert attack(Target(app.url)) is None
