@@ -23,6 +23,7 @@ from sdtps.models.reid import LoadedModel
 from sdtps.resources import EXAMPLES
 from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.web.server.api import health_route
+from sdtps.web.server.document import picture_route
 from sdtps.web.server.page import build_page, launch_options
 from sdtps.web.server.run import FUNCTION_THREADS, GRACE_SECONDS, middleware
 from sdtps.web.session.backend import PageBackend
@@ -132,7 +133,10 @@ def launch(
         prevent_thread_lock=True,
         quiet=True,
         max_threads=FUNCTION_THREADS,
-        app_kwargs={"middleware": _guards(settings["max_file_size"]), "routes": [health_route(backend, page)]},
+        app_kwargs={
+            "middleware": _guards(settings["max_file_size"]),
+            "routes": [health_route(backend, page), picture_route()],
+        },
         **settings,
     )
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
