@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,19 +57,19 @@ def build(target: str, tag: str) -> None:
     arguments = [f"--build-arg=BASE={BASE}"]
     if index := os.environ.get("TORCH_INDEX"):
         arguments.append(f"--build-arg=TORCH_INDEX={index}")
-    mounts = [f"--volume={path}:{path}:ro" for path in _pip_files()]
-    run("buildah", "build", "--format", "docker", "--pull-never", "--isolation", "chroot", "--network", "host",
-        "--target", target, "--tag", tag, *arguments, *mounts, *_pip_environment(), str(ROOT))  # fmt: skip
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as settings:
+        settings.write(pip_settings(os.environ))
+        settings.flush()
+        # Mounted while it is built, so that nothing of this machine stays in the image.
+        mounts = [f"--volume={settings.name}:/etc/pip.conf:ro", "--volume=/etc/ssl/certs:/etc/ssl/certs:ro"]
+        run("buildah", "build", "--format", "docker", "--pull-never", "--isolation", "chroot", "--network", "host",
+            "--target", target, "--tag", tag, *arguments, *mounts, str(ROOT))  # fmt: skip
 
 
-def _pip_files() -> list[str]:
-    """What pip needs on a machine with an index of its own."""
-    return [path for path in ("/etc/pip.conf", "/etc/ssl/certs") if Path(path).exists()]
-
-
-def _pip_environment() -> list[str]:
-    names = [n for n in os.environ if n.startswith("PIP_") or n.lower().endswith("_proxy")]
-    return [f"--env={name}={os.environ[name]}" for name in names]
+def pip_settings(environment: Mapping[str, str]) -> str:
+    """What pip needs on a machine with an index of its own, from its environment, as a file."""
+    found = {n[4:].lower().replace("_", "-"): v for n, v in environment.items() if n.startswith("PIP_")}
+    return "\n".join(["[global]", *(f"{name} = {value}" for name, value in found.items())]) + "\n"
 
 
 def size_of(tag: str) -> float:
@@ -124,7 +125,7 @@ def inside(root: str, environment: dict[str, str], folder: str, command: list[st
         f"mount --bind {root} {root} && mount -o remount,bind,ro {root} && "
         f"mount -t tmpfs -o size=2g tmpfs {root}/tmp && "
         f"mount -t proc proc {root}/proc && mount --rbind /dev {root}/dev && "
-        f"chroot {root} {steps.UNPRIVILEGED.format(uid=1000)} env -i {values} "
+        f"exec chroot {root} {steps.UNPRIVILEGED.format(uid=1000)} env -i {values} "
         f"sh -c {shlex.quote(f'cd {folder} && exec {shlex.join(command)}')}"
     )
     return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", enter]
