@@ -103,7 +103,7 @@ def test_a_link_shows_the_epoch_and_the_sliders_of_its_sender(page, open_page):
     page.locator("[data-view=selection]").click()
     slider(page, "sparse_ratio").fill("0.25")
     wait_for_settings(page, sparse_ratio=0.25)
-    page.wait_for_url(re.compile(r"sparse=0\.25.*run=calm&epoch=2"))
+    page.wait_for_url(re.compile(r"(?=.*sparse=0\.25)(?=.*run=calm&epoch=2)"))
     sent = page.url.partition("?")[2]
     other = open_page(f"?{sent}")
     expect(other.locator(".lens-epochs")).to_have_attribute("data-shown", "0/2/0")
