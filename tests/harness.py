@@ -1,5 +1,6 @@
 """The page in a process of its own, and a browser to look at it: for tests, benchmarks and screenshots."""
 
+import asyncio
 import os
 import shutil
 import socket
@@ -9,11 +10,13 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sdtps.resources import PROJECT
 
@@ -21,6 +24,8 @@ APP = PROJECT / "app.py"
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
 START_SECONDS = 180
 READY = ".lens-grid[data-settings]"
+Result = TypeVar("Result")
+_browsers: list[Any] = []
 
 
 @dataclass(frozen=True)
@@ -92,14 +97,27 @@ def serving_app(*arguments: str) -> Iterator[str]:
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A headless browser: the system's Chromium, or else the one Playwright installed."""
+    """A headless browser: the system's Chromium, or else the one Playwright installed; one per test process."""
+    if _browsers:  # Playwright can be started once
+        yield _browsers[0]
+        return
     from playwright.sync_api import sync_playwright
 
     system = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=system, args=CHROMIUM_FLAGS)
-        yield browser
-        browser.close()
+        _browsers.append(browser)
+        try:
+            yield browser
+        finally:
+            _browsers.remove(browser)
+            browser.close()
+
+
+def finished(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """The result of a coroutine, in a thread of its own: Playwright keeps a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(copy_context().run, asyncio.run, coroutine).result()
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -1,5 +1,6 @@
 """A selector of one's own from a file: the documented example is run, and what cannot be used is one sentence."""
 
+import os
 import re
 from pathlib import Path
 
@@ -74,7 +75,7 @@ def test_a_worker_of_a_long_measurement_does_so_as_well(example, tiny_model, mon
         def load(self, _device):
             return tiny_model
 
-    _Worker(Weights(), "cpu", torch.get_num_threads(), lambda *_: None, [str(example)])
+    _Worker(Weights(), "cpu", torch.get_num_threads(), lambda *_: None, os.getcwd(), [str(example)])
     assert "longest" in SELECTORS
 
 

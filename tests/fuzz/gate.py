@@ -1,6 +1,5 @@
 """Random requests through the gate: what passes must be ours, and what does not must get a sentence."""
 
-import asyncio
 import json
 from functools import cache
 from typing import Any
@@ -10,6 +9,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sdtps.web.server.gate.layers import GateOptions, gate
+from tests.harness import finished
 from tests.hostile.cases import GOOD
 from tests.hostile.ends import complaint
 
@@ -57,7 +57,7 @@ def knock(example: tuple[str, str, str, str | None, str, list[bytes]]) -> str:
     async def send(event: Any) -> None:
         said.append(event)
 
-    asyncio.run(_guarded()(scope, receive, send))
+    finished(_guarded()(scope, receive, send))
     status, body = said[0]["status"], b"".join(event.get("body", b"") for event in said[1:])
     if status == 200:
         assert host in (OWN, "localhost", "[::1]:1"), host

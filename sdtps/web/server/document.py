@@ -17,7 +17,7 @@ DESCRIPTION = (
     "See which patches of an RGB, near-infrared and thermal image set SDTPS keeps, which it drops, and why: "
     "a microscope for patch selection in multi-modal person re-identification."
 )
-FOREIGN = re.compile(rb'\s*<meta\s+(?:property|name)="(?:og|twitter):[^"]*"[^>]*>')
+FOREIGN = re.compile(rb'\s*(?:<meta\s+(?:property|name)="(?:og|twitter):[^"]*"[^>]*>|<title>[^<]*</title>)')
 HEAD = re.compile(rb"<meta charset=[^>]*>")
 
 
@@ -35,7 +35,8 @@ def described(page: bytes, address: str) -> bytes:
         "og:description": DESCRIPTION,
         "og:image": f"{address}{PICTURE.lstrip('/')}",
     }
-    own = [f'<meta name="description" content="{html.escape(DESCRIPTION)}">']
+    own = [f"<title>{TITLE}</title>"]
+    own += [f'<meta name="description" content="{html.escape(DESCRIPTION)}">']
     own += [f'<meta property="{name}" content="{html.escape(value)}">' for name, value in facts.items()]
     own.append('<meta name="twitter:card" content="summary_large_image">')
     return HEAD.sub(lambda found: found[0] + "".join(own).encode(), FOREIGN.sub(b"", page), count=1)

@@ -130,7 +130,7 @@ def serve(
         app_kwargs={"routes": [health_route(backend, page), picture_route()]},
         **settings,
     )
-    give_structure(page)
+    give_structure(page, folder)
     ready(f"Open {local}")
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
     logs.configure(options.log_format)

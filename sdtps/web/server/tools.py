@@ -1,6 +1,7 @@
 """What an MCP client gets: short tools, JSON instead of Python's own writing, and the same as structured content."""
 
 import json
+from pathlib import Path
 from typing import Any, Literal
 
 import gradio as gr
@@ -9,6 +10,7 @@ from gradio_client.utils import is_file_obj_with_meta
 from sdtps.export.brief import brief
 from sdtps.web.server.access_log import with_log
 from sdtps.web.server.api import analysed, answered, given
+from sdtps.web.server.gate.aliases import ALIAS
 from sdtps.web.session.backend import PageBackend
 
 RECORDS_NAMED = 20
@@ -71,8 +73,13 @@ def image_sets(backend: PageBackend) -> dict[str, Any]:
     return {"examples": list(backend.examples), "folders": folders}
 
 
-def give_structure(page: gr.Blocks) -> None:
-    """Let the MCP server of a launched page, if it has one, answer in JSON and as structured content."""
+def give_structure(page: gr.Blocks, folder: Path) -> None:
+    """Let the MCP server of a launched page, if it has one, answer in JSON and as structured content.
+
+    Args:
+        page: it.
+        folder: of temporary files, which the page's own answers call by an alias.
+    """
     server = page.mcp_server_obj
     if server is None:
         return
@@ -82,7 +89,7 @@ def give_structure(page: gr.Blocks) -> None:
     plain = server.postprocess_output_data
 
     def as_json(data: list[Any], root_url: str) -> list[Any]:
-        written = [v if is_file_obj_with_meta(v) or not isinstance(v, dict | list) else json.dumps(v) for v in data]
+        written = [_readable(v, folder) for v in data]
         return list(plain(written, root_url))
 
     server.postprocess_output_data = as_json
@@ -97,6 +104,16 @@ def give_structure(page: gr.Blocks) -> None:
         return result
 
     handlers[server.types.CallToolRequest] = structured
+
+
+def _readable(value: Any, folder: Path) -> Any:
+    """JSON of plain values; a file under its own name, so that a picture can be shown."""
+    if not isinstance(value, dict | list):
+        return value
+    if not is_file_obj_with_meta(value):
+        return json.dumps(value)
+    assert isinstance(value, dict)
+    return {**value, "path": str(value["path"]).replace(f"{ALIAS}/", f"{folder}/", 1)}
 
 
 def _parsed(text: str) -> dict[str, Any] | None:

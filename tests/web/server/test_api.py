@@ -1,6 +1,5 @@
 """The public API: five named endpoints, the same limits and sentences as the page, and no path of the server."""
 
-import asyncio
 import base64
 import io
 import json
@@ -16,7 +15,7 @@ from PIL import Image
 
 from sdtps.cli import page as program
 from sdtps.export.bundle import read_bundle
-from tests.harness import free_port, serving_app
+from tests.harness import finished, free_port, serving_app
 from tests.web.conftest import App
 
 
@@ -148,7 +147,7 @@ def test_pictures_by_upload_and_sets_by_name_give_the_same(app: App) -> None:
 def test_a_real_client_of_mcp_gets_a_short_structured_answer(app: App) -> None:
     given = ("--mcp", "--weights", str(app.weights), "--examples", str(app.examples), "--device", "cpu")
     with serving_app(*given) as url:
-        tools, answer, drawn, refused = asyncio.run(conversation(url, uploaded(url, app.files("day")[0])))
+        tools, answer, drawn, refused = finished(conversation(url, uploaded(url, app.files("day")[0])))
     assert {"summary", "figure", "sets", "weights"} == set(tools)
     assert "image set" in tools["summary"].description
     assert "near-infrared" in json.dumps(tools["summary"].inputSchema)

@@ -25,6 +25,7 @@ from sdtps.web.server.gate.identity import IN_SCOPE
 from sdtps.web.server.gate.turns import FairQueue
 from sdtps.web.server.temporary_files import INCOMING, own_folder, tidy
 from sdtps.web.session.visitor import Visitor
+from tests.harness import finished
 
 LONG = 30 * 2**20
 
@@ -145,7 +146,7 @@ def test_visitors_take_turns_in_the_queue_and_none_fills_it(queue) -> None:
 
     def push(address: str, session: str) -> bool:
         request = event(address, session).request
-        return asyncio.run(queue.push(SimpleNamespace(session_hash=session), request, None))[0]
+        return finished(queue.push(SimpleNamespace(session_hash=session), request, None))[0]
 
     assert [push("greedy", "s") for _ in range(turns.SESSION_SHARE + 1)] == [True] * turns.SESSION_SHARE + [False]
     others = [push("greedy", f"s{i}") for i in range(turns.ADDRESS_SHARE)]

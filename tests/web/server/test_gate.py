@@ -26,6 +26,7 @@ from sdtps.web.server.gate.layers import GateOptions, gate
 from sdtps.web.server.gate.routes import OTHER, route_name
 from sdtps.web.server.limits import StreamLimit
 from sdtps.web.session.visitor import Visitor, answering
+from tests.harness import finished
 
 FUNCTIONS = "/gradio_api/component_server/"
 OWN = "http://127.0.0.1:7860"
@@ -140,7 +141,7 @@ class Sender:
 
     def to(self, app: Any) -> list[Any]:
         scope = {"type": "http", "method": "POST", "path": FUNCTIONS, "headers": [], "query_string": b""}
-        asyncio.run(app(scope, self.receive, self.send))
+        finished(app(scope, self.receive, self.send))
         return self.said
 
 
@@ -258,7 +259,7 @@ def test_a_name_rests_when_it_was_tried_too_often_but_its_owner_gets_in(monkeypa
 
     def tried(password: str, address: str) -> bool:
         with answering(Visitor(address)):
-            return asyncio.run(check("ada", password))
+            return finished(check("ada", password))
 
     assert tried("right", "192.0.2.1")
     for i in range(TRIES_PER_MINUTE):

@@ -31,7 +31,8 @@ class Aliases:
             path = scope["path"].replace(f"file={ALIAS}/", f"file={self.folder}/", 1)
             scope = {**scope, "path": path, "raw_path": path.encode("utf-8", errors="replace")}
         if Headers(scope=scope).get("content-type", "").startswith(TEXT):
-            receive = _translated(receive, b'"' + outside, b'"' + inside)
+            for before in (b'"', b"file="):  # a path, or the address of a file
+                receive = _translated(receive, before + outside, before + inside)
         held: Message | None = None
         streaming = False
 

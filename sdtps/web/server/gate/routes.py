@@ -19,7 +19,7 @@ ENDPOINTS = (
 )  # fmt: skip
 METHODS = ("GET", "HEAD", "POST", "OPTIONS")
 QUEUES = ("queue/join", "queue/data", "queue/status")
-FUNCTIONS = ("analyse", "figure", "bundle", "weights", "health")  # of the public API
+FUNCTIONS = ("analyse", "summary", "sets", "figure", "bundle", "weights", "health")  # of the public API
 OTHER = "other"
 
 

@@ -31,7 +31,7 @@ function makeTools(run, cancel) {
     start: h('button.lens-button.lens-primary', { type: 'button', 'data-t': 'cases.run', 'data-cases': 'run', onclick: run }),
     stop: h('button.lens-button', { type: 'button', 'data-t': 'matters.cancel', hidden: true, onclick: cancel }),
     bar: h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'matters.progress' }),
-    status: h('span.lens-status', { 'aria-live': 'polite' }),
+    status: h('span.lens-status'),
   };
 }
 

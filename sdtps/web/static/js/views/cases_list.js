@@ -16,10 +16,10 @@ export function makeCasesList(lens) {
   const more = h('button.lens-button', {
     type: 'button', 'data-t': 'cases.more', 'data-cases': 'more', hidden: true, onclick: () => { length += PAGE; redraw(); },
   });
-  const count = h('span.lens-hint', { 'aria-live': 'polite' });
+  const count = h('span.lens-hint');
   const rows = MODALITIES.map((m) => h('input', { type: 'checkbox', checked: true, value: m, 'data-cases': `row-${m}` }));
   const kind = h('select', { 'data-t-aria': 'export.format' }, ...config.export.formats.map((f) => h('option', { value: f }, f.toUpperCase())));
-  const message = h('span.lens-hint', { role: 'status' });
+  const message = h('span.lens-hint');
   const send = h('button.lens-button', { type: 'button', 'data-cases': 'figure', onclick: draw });
   const node = h('div.lens-cases-right', {}, h('div.lens-toolbar', {}, count,
     ...rows.map((box, i) => h('label', {}, box, MODALITIES[i].toUpperCase())), kind, send, message), tiles, more);
@@ -29,6 +29,11 @@ export function makeCasesList(lens) {
   let column = 'ap';
   let length = PAGE;
   let ticked = [];
+
+  function say(text) {
+    message.textContent = text;
+    lens.notice.say(text);
+  }
 
   function describe() {
     send.textContent = i18n.t('cases.figure', { n: ticked.length });
@@ -64,7 +69,7 @@ export function makeCasesList(lens) {
       const numbers = lacking.slice(i, i + PAGE);
       const answer = await server.ask('cases.thumbs', { survey: mine.key, numbers });
       if (mine !== found) return;
-      if (answer.error) { message.textContent = i18n.sentence(answer.error); return; }
+      if (answer.error) { say(i18n.sentence(answer.error)); return; }
       numbers.forEach((number, k) => pictures.set(number, answer.thumbs[k]));
       for (const one of /** @type {any} */ (tiles.children)) one.querySelector('img').src = pictures.get(Number(one.dataset.number)) || '';
     }
@@ -75,15 +80,16 @@ export function makeCasesList(lens) {
     const chosen = rows.filter((box) => box.checked).map((box) => box.value);
     if (!chosen.length) return;
     send.disabled = true;
-    message.textContent = i18n.t('export.drawing');
+    say(i18n.t('export.drawing'));
     const answer = await askJob(server, 'cases.figure', {
       survey: found.key, numbers: ticked, rows: chosen, look: figureLook(lens), format: kind.value, dpi: config.export.dpi,
     });
-    message.textContent = answer.error ? i18n.sentence(answer.error) : '';
+    say(answer.error ? i18n.sentence(answer.error) : '');
     describe();
     if (answer.file) saveFile(answer.file);
   }
 
+  describe();
   return {
     node, redraw,
     take(survey) { found = survey; pictures.clear(); ticked = []; },

@@ -40,7 +40,7 @@ export function makeMatchPanel(lens) {
   const { i18n, server } = lens;
   const title = h('h3');
   const pairs = h('div.lens-match-pairs');
-  const facts = h('div.lens-match-facts', { 'aria-live': 'polite' });
+  const facts = h('div.lens-match-facts');
   const node = h('section.lens-match', { hidden: true }, h('div.lens-match-head', {}, title, closeButton(close)),
     h('p.lens-hint', { 'data-t': 'match.lines' }), h('div.lens-match-body', {}, pairs, facts));
   let subject = null; // the result, the list's request, its pictures

@@ -49,7 +49,7 @@ function makeChoices(lens) {
 function makeTaker({ i18n, server, store }, report) {
   const told = (name) => (name === 'tex' ? 'LaTeX' : name.toUpperCase());
   const kind = h('select', { 'data-t-aria': 'export.format' }, ...KINDS.map((name) => option(name, {}, told(name))));
-  const message = h('span.lens-hint', { role: 'status' });
+  const message = h('span.lens-hint');
   const button = h('button.lens-button', {
     type: 'button', 'data-t': 'matters.save', 'data-matters': 'save',
     onclick: async () => {
@@ -73,7 +73,7 @@ export function makeMattersView(lens) {
     type: 'button', 'data-t': 'matters.cancel', 'data-matters': 'cancel', hidden: true, onclick: () => { if (job) job.cancel(); },
   });
   const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'matters.progress' });
-  const status = h('span.lens-status', { 'aria-live': 'polite' });
+  const status = h('span.lens-status');
   const stale = h('span.lens-badge.lens-warn', { 'data-t': 'matters.stale', hidden: true });
   const saver = makeTaker(lens, () => found);
   const body = h('div.lens-matters-body');
