@@ -9,6 +9,9 @@ import { figureLook, saveFile } from '../dialogs/saver.js';
 const PAGE = 30;
 const MOST = 12; // sets of a figure
 
+const labelOf = (box, value, name) => h('label', {},
+  box, h('b', {}, Number.isNaN(value) ? '–' : value.toFixed(3)), h('span.lens-rank-name', { title: name }, name));
+
 /** @param {Lens} lens */
 export function makeCasesList(lens) {
   const { i18n, server, session, config } = lens;
@@ -30,11 +33,7 @@ export function makeCasesList(lens) {
   let length = PAGE;
   let ticked = [];
 
-  function say(text) {
-    message.textContent = text;
-    lens.notice.say(text);
-  }
-
+  const say = (text) => { message.textContent = text; lens.notice.say(text); };
   function describe() {
     send.textContent = i18n.t('cases.figure', { n: ticked.length });
     send.disabled = !ticked.length;
@@ -53,9 +52,7 @@ export function makeCasesList(lens) {
     const open = h('button.lens-cases-open', {
       type: 'button', title: i18n.t('rank.open'), 'aria-label': found.names[number], onclick: () => session.useRecord(found.ids[number]),
     }, image);
-    const told = Number.isNaN(value) ? '–' : value.toFixed(3);
-    return h('div.lens-cases-tile', { role: 'listitem', 'data-number': number }, open,
-      h('label', {}, box, h('b', {}, told), h('span.lens-rank-name', { title: found.names[number] }, found.names[number])));
+    return h('div.lens-cases-tile', { role: 'listitem', 'data-number': number }, open, labelOf(box, value, found.names[number]));
   }
 
   async function redraw() {
