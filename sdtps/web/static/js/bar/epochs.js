@@ -43,7 +43,8 @@ export function makeEpochBar({ i18n, session, store }, training) {
     const last = chosen.epochs.length - 1;
     const wanted = place ?? chosen.epochs.indexOf(from.epoch);
     const epoch = chosen.epochs[wanted < 0 ? last : Math.min(wanted, last)];
-    session.showEpoch({ run: chosen.id, name: chosen.name, epoch, probe: Math.min(set, chosen.probes.length - 1) });
+    const { name, epochs, probes } = chosen;
+    session.showEpoch({ run: number, name, epochs, epoch, probe: Math.min(set, probes.length - 1) });
   }
 
   function moved(place) {

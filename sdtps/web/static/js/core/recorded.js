@@ -2,12 +2,13 @@
 
 /** @import { Config, Failure, LensStore, Note, Server, State } from './types.js' */
 import { loadPhotos, unpackAnalysis } from './analysis.js';
+import { makeEpochsAhead } from './epochs_ahead.js';
 import { byModality } from './modalities.js';
 import { latestWinsInFlight } from './requester.js';
 
 export const RECORDED = 'recorded'; // what the weights of an epoch are called
 
-/** @typedef {{ run: number, name: string, epoch: number, probe: number }} Where `name` is the run's, for links */
+/** @typedef {NonNullable<State['recorded']>} Where */
 
 const samePictures = (a, b) => Boolean(a && b && a.run === b.run && a.probe === b.probe);
 
@@ -29,9 +30,22 @@ export function makeRecorded({ config, server, store }, complain) {
     ...(linked || (state.recorded && state.recorded.run === run) ? { settings: state.settings } : {}),
   });
 
-  const ask = latestWinsInFlight((/** @type {Where} */ where) => server.ask('runs.epoch', request(where)), show);
+  const call = (asked) => server.ask('runs.epoch', asked);
+  const ahead = makeEpochsAhead(call, request);
+  const ask = latestWinsInFlight((/** @type {[Where, number]} */ [where]) => call(request(where)), (answer, asked) => show(answer, ...asked));
+  let moves = 0; // how often an epoch was asked for
+  let newest = 0; // the newest of them that was shown: an answer that was under way never undoes one that was here
 
-  async function show(answer, where) {
+  function showEpoch(/** @type {Where} */ where) {
+    moves += 1;
+    const known = ahead.find(where);
+    if (known && samePictures(where, state.recorded)) show(known, where, moves);
+    else ask([where, moves]);
+  }
+
+  async function show(answer, where, number) {
+    if (number < newest) return;
+    newest = number;
     if (answer.error) {
       complain([{ zone: null, note: /** @type {Note} */ (answer.error) }]);
       return;
@@ -39,10 +53,9 @@ export function makeRecorded({ config, server, store }, complain) {
     const { model, ...payload } = answer;
     const analysis = unpackAnalysis(/** @type {any} */ (payload), null);
     if (samePictures(where, state.recorded) && state.analysis) {
-      const { modalities } = state.analysis;
       for (const m in analysis.modalities) {
-        analysis.modalities[m].photo ??= modalities[m].photo;
-        analysis.modalities[m].image ??= modalities[m].image;
+        const { photo, image, layers, drawn, brightness } = state.analysis.modalities[m];
+        Object.assign(analysis.modalities[m], { photo, image, layers, drawn, brightness });
       }
     }
     await loadPhotos(analysis);
@@ -58,11 +71,13 @@ export function makeRecorded({ config, server, store }, complain) {
       key: payload.key,
       photos: byModality((m) => analysis.modalities[m].photo),
     });
+    ahead.from(where);
   }
 
   /** Back to the model that was shown before, unless other weights were chosen meanwhile. */
   function leave() {
     if (!state.recorded) return;
+    ahead.from(null);
     update({
       recorded: null,
       models: state.models.filter(({ id }) => id !== RECORDED),
@@ -72,10 +87,11 @@ export function makeRecorded({ config, server, store }, complain) {
 
   return {
     leave,
-    showEpoch: (/** @type {Where} */ where) => { ask(where); },
+    showEpoch,
     /** What a link names, at the settings of the link. */
-    showLinked: (/** @type {Where} */ where) => { linked = true; ask(where); },
-    again: () => { if (state.recorded) ask(state.recorded); },
+    showLinked: (/** @type {Where} */ where) => { linked = true; showEpoch(where); },
+    /** The server has forgotten what it held, and what was asked ahead with it. */
+    again: () => { const { recorded } = state; ahead.from(null); if (recorded) showEpoch(recorded); },
     /** What a link says while an epoch is shown: run and epoch, the sliders as they are, the model behind it. */
     linked: () => /** @type {State} */ (state.recorded && before ? { ...state, weights: before.weights } : state),
   };

@@ -166,7 +166,8 @@
  * @property {boolean} matrixOpen
  * @property {string | null} key
  * @property {Analysis | null} analysis
- * @property {{ run: number, name: string, epoch: number, probe: number } | null} recorded the epoch of a run that is shown, if one is
+ * @property {{ run: number, name: string, epoch: number, probe: number, epochs?: number[] } | null} recorded the epoch of a run that is
+ *   shown, if one is; `name` is the run's, `epochs` all that have maps
  * @property {boolean} busy
  * @property {boolean} connected the server answers
  * @property {string} view the tab

@@ -43,7 +43,7 @@ export function makeRunList({ i18n, server, session, store }, draw) {
     const run = watched.find((r) => r.name === name) || watched.find((r) => r.id === state.recorded?.run) || watched[0];
     if (!run) return false;
     const nearest = run.epochs.reduce((best, e) => (Math.abs(e - epoch) < Math.abs(best - epoch) ? e : best));
-    session.showEpoch({ run: run.id, name: run.name, epoch: nearest, probe: state.recorded?.probe ?? 0 });
+    session.showEpoch({ run: run.id, name: run.name, epochs: run.epochs, epoch: nearest, probe: state.recorded?.probe ?? 0 });
     return true;
   }
 
@@ -52,7 +52,7 @@ export function makeRunList({ i18n, server, session, store }, draw) {
     got(await server.ask('runs.list', {}));
     const run = runs().find((r) => r.name === name);
     if (run && run.epochs.includes(epoch)) {
-      session.showLinkedEpoch({ run: run.id, name, epoch, probe });
+      session.showLinkedEpoch({ run: run.id, name, epochs: run.epochs, epoch, probe });
       return;
     }
     session.complain([{ zone: null, note: { code: null, values: {}, text: i18n.t('training.gone', { name, epoch }) } }]);
