@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+from sdtps.cli import data_options
 from sdtps.cli import options as shared
 from sdtps.datasets import open_dataset
 from sdtps.export.rendering import Over
@@ -35,7 +36,7 @@ def add_command(commands: shared.Subparsers) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", help=shared.FOLDER)
+    data_options.add_folder(parser)
     parser.add_argument("--out", required=True, help="the result folder; new, empty or of the same batch")
     parser.add_argument("--split", help="a split of the folder (default: its queries)")
     parser.add_argument("--limit", type=int, help="only the first so many image sets")
@@ -47,7 +48,7 @@ def add_command(commands: shared.Subparsers) -> None:
         help="image sets per forward pass: 1 gives the bits of a single analysis and is as fast on a CPU; "
         f"a GPU takes {GPU_TOGETHER} by default",
     )
-    shared.add_engine(parser)
+    data_options.add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     shared.add_model(parser)
     shared.add_settings(parser)
@@ -68,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     from sdtps.export.batch.cluster import run_ray
 
     items = find_items(options.folder, options.split, options.limit)
-    shared.use_threads(options)
+    data_options.use_threads(options)
     # On a cluster the workers have the device; here the weights are only asked what they are.
     elsewhere = options.engine == "ray" and options.device != "auto"
     model = shared.the_source(options.sources).load("cpu" if elsewhere else options.device)
@@ -95,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
                     folder,
                     workers=options.workers,
                     address=options.ray_address,
-                    selectors=shared.selector_paths(options),
+                    selectors=data_options.selector_paths(options),
                     progress=progress,
                 )
             else:

@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from sdtps.cli import data_options
 from sdtps.cli import options as shared
 from sdtps.cli.figure import width_from
-from sdtps.datasets import open_dataset
 from sdtps.export.figure.style import PRESETS, WORDS, FigureOptions
 from sdtps.matters.defaults import RATIOS, SEEDS
 from sdtps.support.progress import progress_bar
@@ -29,8 +29,7 @@ def add_command(commands: shared.Subparsers) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", help=shared.FOLDER)
-    parser.add_argument("--split", help="take one split as both query and gallery")
+    data_options.add_searched(parser)
     parser.add_argument(
         "--ratios", type=float, nargs="*", default=list(RATIOS), help="further sparse ratios (0.25 0.5 0.75)"
     )
@@ -40,9 +39,6 @@ def add_command(commands: shared.Subparsers) -> None:
     parser.add_argument("--out", metavar="FOLDER", help="write figure (PDF, SVG), table (CSV, LaTeX rows) and JSON")
     parser.add_argument("--width", default="cvpr-page", help=f"of the figure: {', '.join(PRESETS)}, or inches")
     parser.add_argument("--language", choices=tuple(WORDS), default="en", help="of the figure")
-    shared.add_features(parser)
-    shared.add_engine(parser)
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     shared.add_model(parser, anonymous=True)
     shared.add_settings(parser)
     parser.set_defaults(run=run)
@@ -55,9 +51,7 @@ def run(options: argparse.Namespace) -> int:
     from sdtps.matters.measure import plan_for
     from sdtps.matters.report import does_it_matter
 
-    dataset = open_dataset(options.folder)
-    if options.split:
-        dataset = dataset.narrowed(options.split)
+    dataset = data_options.searched(options)
     model = shared.load(options)
     plan = plan_for(
         dataset, shared.settings_from(options, model.settings), options.ratios, options.seeds, options.against
@@ -73,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
                 initial=initial,
                 batch=options.batch,
                 cache=options.cache,
-                engine=shared.engine_from(options),
+                engine=data_options.engine_from(options),
                 progress=progress,
             )
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 import argparse
 
+from sdtps.cli import data_options
 from sdtps.cli import options as shared
 from sdtps.cli.figure import check_format, width_from
 from sdtps.datasets import Dataset, Record, open_dataset
@@ -24,14 +25,14 @@ def add_command(commands: shared.Subparsers) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", help=shared.FOLDER)
+    data_options.add_folder(parser)
     parser.add_argument("--out", required=True, help="the file; its ending says the format (pdf, svg, png)")
     parser.add_argument("--query", action="append", help=f"a file name; repeat for several (the first {SHOWN_QUERIES})")
     parser.add_argument("--depth", type=int, default=10, help="results per query (10)")
     parser.add_argument("--width", default="cvpr-page", help=f"{', '.join(PRESETS)}, or inches (cvpr-page)")
     parser.add_argument("--language", choices=tuple(WORDS), default="en")
     parser.add_argument("--dpi", type=int, default=DPI, help=f"of a PNG ({DPI})")
-    shared.add_features(parser)
+    data_options.add_features(parser)
     shared.add_model(parser)
     shared.add_settings(parser)
     parser.set_defaults(run=run)
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     dataset = open_dataset(options.folder)
     model = shared.load(options)
     size = model.net.backbone.input_size
-    features = shared.feature_reader(options, model, dataset)
+    features = data_options.feature_reader(options, model, dataset)
     found = {split: features(split, [NOTHING])[NOTHING] for split in dict.fromkeys((dataset.query, dataset.gallery))}
     queries, gallery = found[dataset.query], found[dataset.gallery]
     drawn = []

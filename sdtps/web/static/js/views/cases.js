@@ -46,7 +46,7 @@ export function makeCasesView(lens) {
   const mode = segmented('cases.drag', ['pan', 'lasso'], 'pan', (value) => map.setLasso(value === 'lasso'));
   const all = h('button.lens-button', { type: 'button', 'data-t': 'cases.all', 'data-cases': 'all', hidden: true, onclick: () => choose(null) });
   const body = h('div.lens-cases-body', { hidden: true },
-    h('div.lens-cases-left', {}, h('div.lens-toolbar', {}, mode.node, all), map.node, h('p.lens-hint', { 'data-t': 'cases.map.how' })), list.node);
+    h('div.lens-cases-left', {}, h('div.lens-toolbar', {}, h('span.lens-key', { 'data-t': 'cases.drag' }), mode.node, all), map.node, map.scale, h('p.lens-hint', { 'data-t': 'cases.map.how' })), list.node);
   const empty = h('div.lens-invite', {}, h('h2', { 'data-t': 'cases.empty.title' }), h('p', { 'data-t': 'cases.empty.text' }));
   const node = h('div.lens-matters.lens-cases', {}, h('div.lens-toolbar', {},
     h('label', {}, h('span.lens-key', { 'data-t': 'matters.gallery' }), gallery), start, stop, bar, status, ...order.nodes), body, empty);

@@ -24,8 +24,9 @@ export function makeCasesList(lens) {
   const kind = h('select', { 'data-t-aria': 'export.format' }, ...config.export.formats.map((f) => h('option', { value: f }, f.toUpperCase())));
   const message = h('span.lens-hint');
   const send = h('button.lens-button', { type: 'button', 'data-cases': 'figure', onclick: draw });
-  const node = h('div.lens-cases-right', {}, h('div.lens-toolbar', {}, count,
-    ...rows.map((box, i) => h('label', {}, box, MODALITIES[i].toUpperCase())), kind, send, message), tiles, more);
+  const figure = h('span.lens-cases-figure', {}, h('span.lens-key', { 'data-t': 'cases.rows' }),
+    ...rows.map((box, i) => h('label', {}, box, MODALITIES[i].toUpperCase())), kind, send);
+  const node = h('div.lens-cases-right', {}, h('div.lens-toolbar', {}, count, figure, message), tiles, more);
   const pictures = new Map(); // number → data URL
   let found = null;
   let listed = [];
