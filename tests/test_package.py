@@ -116,7 +116,11 @@ def test_the_wheel_holds_all_that_is_shipped(wheel: Path) -> None:
 
 
 def test_the_metadata_can_be_published(wheel: Path) -> None:
-    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", str(wheel)], check=True, capture_output=True)
+    checked = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", str(wheel)], capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stdout
+    assert "PASSED" in checked.stdout
 
 
 def test_commands_work_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
