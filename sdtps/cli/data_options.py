@@ -68,7 +68,8 @@ def engine_from(options: argparse.Namespace) -> "Engine":
     use_threads(options)
     if getattr(options, "engine", "local") == "local":
         return LOCAL
-    return Engine(options.workers, options.ray_address, shared.the_source(options.sources), selector_paths(options))
+    source, selectors = shared.the_source(options.sources), selector_paths(options)
+    return Engine(options.workers, options.ray_address, source, selectors, shared.workers_device(options))
 
 
 def selector_paths(options: argparse.Namespace) -> tuple[str, ...]:
