@@ -60,8 +60,8 @@ def test_does_it_matter_gives_a_verdict_with_its_interval_and_the_report_to_take
 
     page.locator(".lens-figure-saver select:visible").select_option("csv")
     with saved(page, page.locator("[data-matters=save]")).open(encoding="utf-8") as stream:
-        lines = [line for line in csv.DictReader(stream) if "random" in " ".join(line.values())]
-    assert any(f"{number(told[1]):g}" in " ".join(line.values()) for line in lines)
+        (line,) = [line for line in csv.DictReader(stream) if line["choice"] == "random"]
+    assert [round(100 * float(line[f"gain mAP{part}"]), 1) for part in ("", " low", " high")] == [value, low, high]
 
     stale = page.locator(".lens-matters .lens-badge").first
     expect(stale).to_be_hidden()
@@ -114,7 +114,8 @@ def test_cases_are_found_collected_and_their_matches_explained(open_page: OpenPa
     assert len(values) == SETS
     assert values == sorted(values)
     page.wait_for_function(
-        "() => [...document.querySelectorAll('.lens-cases-tile img')].every(i => i.naturalWidth > 0)"
+        """() => { const all = [...document.querySelectorAll('.lens-cases-tile img')];
+          return all.every(i => i.src.startsWith('data:image/jpeg')) && all[0].naturalWidth > 0; }"""
     )
 
     # Another number sorts and colours; the bar tells its ends; a bound filters.
@@ -210,3 +211,29 @@ def explain_a_wrong_match(page: Page) -> None:
     mine, was, right, right_was = map(int, places.groups())
     assert was == place < right_was
     assert right < mine
+
+
+def test_the_folder_browser_sorts_and_filters_by_what_was_measured(open_page: OpenPage) -> None:
+    page = open_page()
+    page.locator("[data-option=offer] input[value=folder]").check(force=True)
+    rows = page.locator(".lens-row-name-only[data-record]")
+    expect(rows.first).to_be_visible()
+    # Nothing is measured yet: choosing a number leads to the tab that measures it.
+    page.locator("[data-browse=sort]").select_option("darkness")
+    expect(page.locator("[data-cases=run]")).to_be_visible()
+    expect(page.locator("[data-cases=column]")).to_have_value("darkness")
+    page.locator("[data-cases=run]").click()
+    page.wait_for_selector(".lens-cases-tiles[data-shown]")
+    by_tab = cases(page)
+    expect(rows.first).to_contain_text(f"{by_tab[0][1]:.3f}")
+    assert rows.all_inner_texts()[:4] == [f"{value:.3f}  {name}" for name, value in by_tab[:4]]
+    page.locator("[data-browse=direction]").click()
+    expect(rows.first).to_contain_text(by_tab[-1][0])
+    bound = sorted(value for _, value in by_tab)[4]
+    page.locator("[data-browse=low]").fill(str(bound + 0.0005))
+    page.locator("[data-browse=low]").press("Tab")
+    left = sum(value > bound for _, value in by_tab)
+    expect(page.locator(".lens-browse-position")).to_have_attribute("data-total", str(left))
+    # The steps follow the order.
+    page.locator("[data-browse=next]").click()
+    expect(page.locator(".lens-browse-facts b")).to_have_text(by_tab[-1][0])
