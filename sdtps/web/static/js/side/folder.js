@@ -8,7 +8,7 @@ import { clampTo } from '../core/numbers.js';
 import { latestWins } from '../core/requester.js';
 import { makeRowList } from './folder_list.js';
 import { makeBroken, makeCurrent, makeMenus } from './folder_parts.js';
-import { makeSort, sortFields } from './folder_sort.js';
+import { byName, makeSort, sortFields } from './folder_sort.js';
 
 const PAGE_ROWS = 60;
 const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
@@ -21,7 +21,7 @@ const nothingFound = () => ({ total: 0, rows: new Map(), position: null, facets:
 export function makeFolder(lens) {
   const { config, i18n, store } = lens;
   const { state } = store;
-  const filter = /** @type {Filter} */ ({ root: 0, split: config.roots[0].first, pid: null, cam: null, search: '', sort: { column: '', descending: false, low: '', high: '' } });
+  const filter = /** @type {Filter} */ ({ root: 0, split: config.roots[0].first, pid: null, cam: null, search: '', sort: byName() });
   const found = nothingFound();
   const search = makeSearch(lens, filter, found, { rowsCame, facetsCame });
   const walk = makeWalk(lens, found, search, () => { list.reveal(/** @type {number} */ (found.position)); draw(); });
@@ -30,7 +30,8 @@ export function makeFolder(lens) {
   const list = makeRowList(found, walk.press, search.lack);
   const current = makeCurrent(i18n, found, walk);
   const broken = makeBroken(lens, () => ({ ...filter, start: 0 }));
-  const node = h('div.lens-browser', { 'data-t-aria': 'browse', role: 'group' }, ...menus.nodes, ...sort.nodes, list.node, broken.node, ...current.nodes);
+  const parts = [...menus.nodes, ...sort.nodes, list.node, broken.node, ...current.nodes];
+  const node = h('div.lens-browser', { 'data-t-aria': 'browse', role: 'group' }, ...parts);
   const shown = makeShown(lens, filter, found, { search, draw, describe, restart, clearSearch: menus.clearSearch });
   let started = false;
 

@@ -7,6 +7,9 @@ import { MEASURES } from '../core/measures.js';
 
 const NAME = '';
 
+/** @returns {Filter['sort']} */
+export const byName = () => ({ column: NAME, descending: false, low: '', high: '' });
+
 /**
  * The fields of a question for rows: none of them while nothing was measured here.
  * @param {Filter} filter
@@ -38,7 +41,8 @@ export function makeSort({ i18n, store }, filter, onChange) {
   const ends = ['low', 'high'].map(bound);
   const bounds = h('div.lens-browse-row', {}, ...ends);
   const first = h('p.lens-hint', { 'data-t': 'browse.sort.first' });
-  const lead = h('button.lens-link', { type: 'button', 'data-browse': 'cases', 'data-t': 'browse.cases', onclick: () => store.update({ view: 'cases' }) });
+  const open = () => store.update({ view: 'cases' });
+  const lead = h('button.lens-link', { type: 'button', 'data-browse': 'cases', 'data-t': 'browse.cases', onclick: open });
 
   const measured = () => 'survey' in sortFields(filter, state.survey);
 
@@ -47,7 +51,7 @@ export function makeSort({ i18n, store }, filter, onChange) {
     change({ column: column.value });
     if (column.value === NAME) return;
     store.update({ caseColumn: column.value });
-    if (!measured()) store.update({ view: 'cases' });
+    if (!measured()) open();
   }
 
   function refresh() {

@@ -186,7 +186,8 @@ function makeGestures(canvas, map, { request, onPick, onLasso }) {
 export function makeCasesMap({ tables, store: { state } }, { onPick, onLasso }) {
   const side = Math.round(SIZE * Math.min(SHARPEST, Math.max(1, window.devicePixelRatio || 1)));
   const canvas = h('canvas.lens-cases-map', { width: side, height: side, tabIndex: 0, role: 'img', 'data-t-aria': 'cases.map' });
-  const scale = h('div.lens-cases-scale', {}, h('span'), h('span.lens-cases-bar'), h('span'));
+  const [lowest, bar, highest] = [h('span'), h('span.lens-cases-bar'), h('span')];
+  const scale = h('div.lens-cases-scale', {}, lowest, bar, highest);
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
   const whole = { x: 0, y: 0, zoom: 1 };
   const map = {
@@ -207,7 +208,7 @@ export function makeCasesMap({ tables, store: { state } }, { onPick, onLasso }) 
     const table = tables[state.display.colormap];
     paintDots(context, map, table);
     const stops = Array.from({ length: 9 }, (_, i) => colourOf(table, i / 8));
-    scale.children[1].style.background = `linear-gradient(to right, ${stops.join(', ')})`;
+    bar.style.background = `linear-gradient(to right, ${stops.join(', ')})`;
     if (map.corners) outline(context, map.corners);
     canvas.dataset.painted = String(Number(canvas.dataset.painted || 0) + 1);
   }
@@ -220,7 +221,7 @@ export function makeCasesMap({ tables, store: { state } }, { onPick, onLasso }) 
       map.shades = shadesOf(values);
       const ends = boundsOf(values);
       scale.hidden = !ends;
-      (ends || []).forEach((value, i) => { scale.children[2 * i].textContent = value.toFixed(3); });
+      [lowest.textContent, highest.textContent] = (ends || []).map((value) => value.toFixed(3));
       map.order = Array.from(map.shades.keys()).sort((a, b) => map.shades[a] - map.shades[b]);
       request();
     },

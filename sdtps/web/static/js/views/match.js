@@ -35,6 +35,17 @@ function termsOf({ terms, cosine, whole }, i18n) {
 
 const button = (key, onclick) => h('button.lens-button', { type: 'button', 'data-t': key, 'data-match': key, onclick });
 
+// For a wrong result: what would have to go.
+function winOf({ win }, i18n, onTake) {
+  if (!win) return [];
+  const { name, patches } = win;
+  if (!patches) return [h('p', {}, i18n.t('match.win.none', { name }))];
+  if (!patches.length) return [h('p', { 'data-match': 'already' }, i18n.t('match.win.already', { name }))];
+  const text = i18n.t(patches.length === 1 ? 'match.win.1' : 'match.win', { n: patches.length, name });
+  const take = () => onTake(patches.map(([modality, patch]) => ({ modality, patch })));
+  return [h('p', { 'data-match': 'win' }, text), button('match.win.take', take)];
+}
+
 /** @param {Lens} lens */
 export function makeMatchPanel(lens) {
   const { i18n, server } = lens;
@@ -89,15 +100,6 @@ export function makeMatchPanel(lens) {
     return [h('p', { 'data-match': 'after' }, said.join(' ')), button('match.reset', () => change([[], []]))];
   }
 
-  function winOf() {
-    const { win } = found;
-    if (!win) return [];
-    if (win.patches && !win.patches.length) return [h('p', { 'data-match': 'already' }, i18n.t('match.win.already', { name: win.name }))];
-    if (!win.patches) return [h('p', {}, i18n.t('match.win.none', { name: win.name }))];
-    const take = () => change([win.patches.map(([modality, patch]) => ({ modality, patch })), []]);
-    return [h('p', { 'data-match': 'win' }, i18n.t(win.patches.length === 1 ? 'match.win.1' : 'match.win', { n: win.patches.length, name: win.name })), button('match.win.take', take)];
-  }
-
   function draw() {
     if (!subject || !found) return;
     if (found.error) {
@@ -111,7 +113,7 @@ export function makeMatchPanel(lens) {
     const pairOf = (m) => makePair(lens, m, subject.images.map((side) => side[m]), found, removed, (side, patch) => toggle(side, m, patch));
     const made = resolved.map(pairOf);
     pairs.replaceChildren(...(made.length ? made : [h('p.lens-hint', { 'data-t': 'match.nopatches' })]));
-    facts.replaceChildren(...termsOf(found, i18n).filter((part) => part !== null), ...(resolved.length ? changesOf() : []), ...winOf());
+    facts.replaceChildren(...termsOf(found, i18n).filter((part) => part !== null), ...(resolved.length ? changesOf() : []), ...winOf(found, i18n, (patches) => change([patches, []])));
     i18n.apply(node);
     node.dataset.shown = JSON.stringify([subject.item.id, removed]);
   }
