@@ -129,7 +129,8 @@ def _start(command: list[str], environment: dict[str, str], log: Path) -> "subpr
 
         return Warm(command[0], command[1:], environment, log)
     with log.open("wb") as stream:
-        return subprocess.Popen([sys.executable, *command], cwd=APP.parent, env=environment, stdout=stream, stderr=stream)
+        whole = [sys.executable, *command]
+        return subprocess.Popen(whole, cwd=APP.parent, env=environment, stdout=stream, stderr=stream)
 
 
 def _wait_for(url: str, process: "subprocess.Popen[bytes] | Warm", log: Path) -> None:
