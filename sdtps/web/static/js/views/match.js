@@ -113,7 +113,8 @@ export function makeMatchPanel(lens) {
     const pairOf = (m) => makePair(lens, m, subject.images.map((side) => side[m]), found, removed, (side, patch) => toggle(side, m, patch));
     const made = resolved.map(pairOf);
     pairs.replaceChildren(...(made.length ? made : [h('p.lens-hint', { 'data-t': 'match.nopatches' })]));
-    facts.replaceChildren(...termsOf(found, i18n).filter((part) => part !== null), ...(resolved.length ? changesOf() : []), ...winOf(found, i18n, (patches) => change([patches, []])));
+    const win = winOf(found, i18n, (patches) => change([patches, []]));
+    facts.replaceChildren(...termsOf(found, i18n).filter((part) => part !== null), ...(resolved.length ? changesOf() : []), ...win);
     i18n.apply(node);
     node.dataset.shown = JSON.stringify([subject.item.id, removed]);
   }
