@@ -13,6 +13,7 @@ from sdtps.web.static import texts
 
 LINE, HEAD, FOOT, BETWEEN = 0.17, 0.30, 0.34, 0.10
 NAMES, NUMBERS = 0.33, 0.26  # shares of the width
+WIDEST_NAMES, WIDEST_NUMBERS = 1.6, 1.1  # inches; a wide figure has a wider axis, not more white
 STEPS = tuple(step * 10**power for power in range(-4, 2) for step in (1, 1.5, 2, 3, 5))
 
 
@@ -33,7 +34,8 @@ def matters_figure(report: Matters, options: FigureOptions | None = None) -> She
     height = 2 * EDGE + HEAD + len(rows) * LINE + groups * (LINE + BETWEEN) + FOOT
     sheet = Sheet(width, height)
     sheet.notes = options.notes()
-    left, right = EDGE + NAMES * width, width - EDGE - NUMBERS * width
+    left = EDGE + min(NAMES * width, WIDEST_NAMES)
+    right = width - EDGE - min(NUMBERS * width, WIDEST_NUMBERS)
     # The worst-scored patches may leave the axis: their gain would flatten all the others.
     near = [gain for row, gain in zip(rows, gains, strict=True) if row.kind is not Kind.INVERTED]
     reach = _reach(near or gains)
