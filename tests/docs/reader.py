@@ -19,7 +19,7 @@ from sdtps.resources import PROJECT
 from tests.docs.blocks import Block, commands_of
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:7860")  # another page may be there
-PEOPLE = re.compile(r"00000[01]_")  # a few of the gallery: every further one costs the same work again
+PEOPLE = re.compile(r"00000[01]_cam[12]_")  # a few of the gallery: every further one costs the same work again
 LINKED = ("app.py", "checkpoints", "configs", "sdtps")
 PAGE = ("python", "app.py")
 COMMAND = ("python", "-m", "sdtps")
