@@ -51,7 +51,8 @@ const packed = async ({ file, slot }) => ({ slot, name: file.name, type: file.ty
 const unpacked = ({ slot, name, type, bytes }) => ({ slot, file: new File([bytes], name, { type }) });
 
 async function save(id, files) {
-  const stored = await Promise.all(files.map(packed));
+  const stored = await Promise.all(files.map(packed)).catch(() => null);
+  if (!stored) return; // a file was moved away meanwhile
   await withSets('readwrite', async (sets) => {
     sets.put({ id, files: stored, at: Date.now() });
     const all = await request(sets.getAll());
