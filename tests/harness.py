@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -53,8 +54,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(*command: str) -> Iterator[Running]:
-    """Run a server; `{port}` in the command becomes a free port."""
+def running(*command: str, descriptors: int | None = None) -> Iterator[Running]:
+    """Run a server; `{port}` in the command becomes a free port, `descriptors` are all it may ever have."""
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
@@ -66,6 +67,8 @@ def running(*command: str) -> Iterator[Running]:
         with log.open("wb") as stream:
             process = subprocess.Popen(filled, cwd=APP.parent, env=environment, stdout=stream, stderr=stream)
         try:
+            if descriptors is not None:
+                resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (descriptors, descriptors))
             url = f"http://127.0.0.1:{port}"
             _wait_for(url, process, log)
             yield Running(url, process, log, cache)
@@ -82,9 +85,9 @@ def serving(*command: str) -> Iterator[str]:
 
 
 @contextmanager
-def running_app(*arguments: str) -> Iterator[Running]:
-    """Run `app.py`."""
-    with running(str(APP), "--port", "{port}", *arguments) as server:
+def running_app(*arguments: str, app: Path = APP, descriptors: int | None = None) -> Iterator[Running]:
+    """Run `app.py`, or that of another state of this program."""
+    with running(str(app), "--port", "{port}", *arguments, descriptors=descriptors) as server:
         yield server
 
 

@@ -3,13 +3,19 @@
 import io
 import pickle
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
 from PIL import Image
 
 from tests.attack.target import FUNCTIONS, Target
+from tests.hostile import bundles
+from tests.hostile.checkpoints import demo
+from tests.hostile.checkpoints import own as own_format
+from tests.hostile.checkpoints import state as demo_state
+from tests.hostile.rawfiles import striped_tiff
 from tests.visitor import Visitor
 
 SCAN = b"\xff\xda"
@@ -39,6 +45,30 @@ def slow_pictures(target: Target) -> str | None:
     if answer.get("error", {}).get("code") not in ("input.slow", "input.damaged"):
         return str(answer)[:120]
     return target.still_serves()
+
+
+def striped_pictures(target: Target) -> str | None:
+    """Pictures of two million strips, while somebody moves a slider."""
+    content = striped_tiff(2_000_000)
+    with Visitor(target.url) as visitor, ThreadPoolExecutor(2) as senders:
+        sent = [senders.submit(visitor.stage, "rgb", content) for _ in range(2)]
+        if wrong := target.still_serves():
+            return wrong
+        ended = [answer.result().get("error", {}).get("code") for answer in sent]
+    return None if ended == ["input.pieces"] * 2 else f"ended with {ended}"
+
+
+def large_bundles(target: Target, count: int = 8) -> str | None:
+    """Bundles that hold pictures of forty megapixels, eight at once."""
+    picture = large_picture()
+    content = bundles.having(**{f"inputs/{m}.png": picture for m in ("rgb", "nir", "tir")})()
+    before = target.peak()
+    with Visitor(target.url) as visitor, ThreadPoolExecutor(count) as senders:
+        answers = list(senders.map(lambda _: visitor.stage("bundle", content), range(count)))
+    if wrong := next((a for a in answers if not str(a.get("error", {}).get("code")).startswith("bundle.")), None):
+        return str(wrong)[:120]
+    grown = target.peak() - before
+    return f"took {grown:.0f} MB" if grown > 300 else target.still_serves()
 
 
 def large_pictures(target: Target, count: int = 24) -> str | None:
@@ -77,22 +107,65 @@ def growing_pickle() -> bytes:
     return b"\x80\x02cbuiltins\nbytearray\nJ\x00\x00\x00\x7f\x85R."
 
 
+def vast_grid() -> bytes:
+    """Some bytes that ask for 65,536 patches in 200 blocks."""
+    options = {"timm_options": {"depth": 200, "embed_dim": 4, "num_heads": 1}}
+    return own_format(input_size=[4096, 4096], backbone_options=options)()
+
+
+def overflowing() -> bytes:
+    """Finite weights whose predictor overflows."""
+    return demo(**{name: tensor * 0 + 3e38 for name, tensor in demo_state().items() if "_sparse." in name})()
+
+
+CHECKPOINTS: dict[str, Callable[[], bytes]] = {
+    "module.pt": self_holding_module,
+    "repeated.pth": repeated_tensors,
+    "growing.pth": growing_pickle,
+    "vast.safetensors": vast_grid,
+    "overflowing.pth": overflowing,
+}
+
+
 def checkpoints() -> Iterator[tuple[str, bytes]]:
     """Files that no reader should fall for."""
-    yield "module.pt", self_holding_module()
-    yield "repeated.pth", repeated_tensors()
-    yield "growing.pth", growing_pickle()
+    for name, make in CHECKPOINTS.items():
+        yield name, make()
 
 
-def hostile_checkpoints(target: Target) -> str | None:
-    """Checkpoints that hold themselves, repeat or grow, where uploads are allowed."""
-    before = target.memory()
+def _checkpoint(target: Target, name: str) -> str | None:
+    """Upload one; the end must be a sentence, and the server no larger than before."""
+    before = target.peak()
     with Visitor(target.url) as visitor:
-        for name, content in checkpoints():
-            fields = {"force": "no", "component_id": str(visitor.component), "fn_name": "upload_weights"}
-            form = {"data": fields | {"session_hash": visitor.session}, "files": {"file": (name, content)}}
-            answer = visitor.http.post(FUNCTIONS, **form, timeout=180).json()
-            if not str(answer.get("error", {}).get("code", "")).startswith("weights."):
-                return f"{name}: {str(answer)[:120]}"
-    grown = target.memory() - before
-    return f"memory grew by {grown:.0f} MB" if grown > 200 else target.still_serves()
+        fields = {"force": "no", "component_id": str(visitor.component), "fn_name": "upload_weights"}
+        form = {"data": fields | {"session_hash": visitor.session}, "files": {"file": (name, CHECKPOINTS[name]())}}
+        answer = visitor.http.post(FUNCTIONS, **form, timeout=90).json()  # type: ignore[arg-type]
+    if not str(answer.get("error", {}).get("code", "")).startswith(("weights.", "model.")):
+        return f"taken: {str(answer)[:100]}"
+    grown = target.peak() - before
+    return f"took {grown:.0f} MB" if grown > 200 else target.still_serves()
+
+
+def self_holding_checkpoint(target: Target) -> str | None:
+    """A compiled module that holds itself, where uploads of weights are allowed."""
+    return _checkpoint(target, "module.pt")
+
+
+def repeated_checkpoint(target: Target) -> str | None:
+    """Tensors that repeat one number."""
+    return _checkpoint(target, "repeated.pth")
+
+
+def growing_checkpoint(target: Target) -> str | None:
+    """A pickle of some bytes that asks for two billion."""
+    return _checkpoint(target, "growing.pth")
+
+
+def vast_checkpoint(target: Target) -> str | None:
+    """Some bytes that ask for 65,536 patches in 200 blocks."""
+    return _checkpoint(target, "vast.safetensors")
+
+
+def overflowing_checkpoint(target: Target) -> str | None:
+    """Finite weights that overflow in the predictor."""
+    return _checkpoint(target, "overflowing.pth")

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import time
 
 import httpx
 
@@ -14,14 +15,17 @@ NESTED = b"[],"
 
 def foreign_origin(target: Target) -> str | None:
     """A page of another origin reads answers and the token of the session."""
-    for path in ("/config", "/", f"{API}/info", f"{API}/token"):
-        answer = target.get(path, headers={"Origin": EVIL, "Cookie": "x=y"})
-        allowed = answer.headers.get("access-control-allow-origin")
-        if answer.status_code != 403 or allowed is not None:
-            return f"{path}: {answer.status_code}, allowed for {allowed}"
-    asked = {"Origin": EVIL, "Access-Control-Request-Method": "POST"}
-    preflight = httpx.options(f"{target.url}{FUNCTIONS}", headers=asked)
-    return None if "access-control-allow-origin" not in preflight.headers else "a preflight was allowed"
+    asked = {"Origin": EVIL, "Access-Control-Request-Method": "POST", "Cookie": "x=y"}
+    for host in ({}, {"Host": "192.0.2.7:7860"}):  # by its loopback name, and as a server of a network
+        for path in ("/config", "/", f"{API}/info", f"{API}/token"):
+            answer = target.get(path, headers=asked | host)
+            allowed = answer.headers.get("access-control-allow-origin")
+            if allowed is not None or answer.status_code not in (403, 421):
+                return f"{path}: {answer.status_code}, readable for {allowed or 'nobody'}"
+        preflight = httpx.options(f"{target.url}{FUNCTIONS}", headers=asked | host)
+        if "access-control-allow-origin" in preflight.headers:
+            return "a preflight was allowed"
+    return None
 
 
 def rebinding(target: Target) -> str | None:
@@ -132,6 +136,22 @@ def one_visitor_for_all(target: Target) -> str | None:
             if "job" in answer_of_greedy:
                 greedy.ask("job.cancel", job=answer_of_greedy["job"])
     return None if "result" in answer else f"another visitor: {answer}"
+
+
+def unread_answers(target: Target, count: int = 300) -> str | None:
+    """Three hundred analyses whose answers nobody fetches."""
+    pictures = {m: {"example": _example(target)} for m in ("rgb", "nir", "tir")}
+    with Visitor(target.url) as visitor:
+        visitor.analyse(pictures)
+        before = target.memory()
+        for _ in range(count):
+            event = {"id": 1, "request": {"pictures": pictures, "settings": {}}}
+            body = {"data": [], "fn_index": visitor.event, "trigger_id": visitor.component, "event_data": event}
+            while visitor.http.post(f"{API}/queue/join", json=body | {"session_hash": secrets.token_hex(6)}).is_error:
+                time.sleep(0.1)  # the queue is full
+        visitor.analyse(pictures)
+    grown = target.memory() - before
+    return f"memory grew by {grown:.0f} MB" if grown > 40 else target.still_serves()
 
 
 def huge_figures(target: Target) -> str | None:

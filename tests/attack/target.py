@@ -3,7 +3,7 @@
 import contextlib
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -45,6 +45,13 @@ class Target:
             return 0.0
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MEGABYTE
 
+    def peak(self) -> float:
+        """The most megabytes that were ever in use by the server."""
+        if self.pid is None:
+            return 0.0
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
     def open_files(self) -> int:
         """Descriptors of the server."""
         return 0 if self.pid is None else len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
@@ -70,15 +77,17 @@ class Target:
         return None if answer["error"]["code"] == "session.expired" else "sliders do not answer"
 
     @contextlib.contextmanager
-    def connections(self, count: int, start: bytes) -> Iterator[list[socket.socket]]:
-        """So many connections that have sent some bytes, and then nothing."""
+    def connections(self, count: int, start: bytes, sources: Sequence[str] = ("",)) -> Iterator[list[socket.socket]]:
+        """So many connections that have sent some bytes, and then nothing, in turn from each of these addresses."""
         opened: list[socket.socket] = []
         try:
-            for _ in range(count):
-                connection = socket.create_connection(self.place, timeout=10)
-                opened.append(connection)
+            for i in range(count):
+                source = sources[i % len(sources)]
+                with contextlib.suppress(ConnectionError, TimeoutError):  # there is no room any more
+                    place = (source, 0) if source else None
+                    opened.append(socket.create_connection(self.place, timeout=10, source_address=place))
                 with contextlib.suppress(OSError):  # turned away already
-                    connection.sendall(start)
+                    opened[-1].sendall(start)
             yield opened
         finally:
             for connection in opened:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.attack import connections, requests
+from tests.attack import connections, files, requests
 from tests.attack.target import Target
 from tests.web.conftest import App
 
@@ -16,8 +16,8 @@ ATTACKS = (
     requests.one_visitor_for_all,
     requests.huge_figures,
     connections.half_sent,
-    connections.listeners,
     connections.broken_uploads,
+    files.striped_pictures,
 )
 
 
