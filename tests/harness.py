@@ -74,7 +74,11 @@ def running(*command: str, descriptors: int | None = None) -> Iterator[Running]:
             yield Running(url, process, log, cache)
         finally:
             process.terminate()
-            process.wait(20)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
 
 
 @contextmanager

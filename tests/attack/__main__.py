@@ -1,6 +1,7 @@
 """Start a server, attack it, and print what came of it as a table."""
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -91,6 +92,7 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="NAME,NAME", help="only attacks with one of these in their name")
     parser.add_argument("--app", type=Path, default=APP, help="the app.py of another state of this program")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # the servers must not stay
     served = ("--device", "cpu", "--allow-upload-weights", "--log-format", "json")
     groups = (
         (lambda: running_app(*served, app=options.app), OPEN),

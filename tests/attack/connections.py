@@ -30,9 +30,13 @@ def half_headers(target: Target) -> str | None:
         if wrong := target.still_serves():
             return wrong
         opened[-1].settimeout(30)
-        with contextlib.suppress(ConnectionError):
+        try:
             if opened[-1].recv(1):
                 return "something was answered"
+        except TimeoutError:
+            return "they are open after 30 seconds"
+        except ConnectionError:
+            return None
     return None
 
 

@@ -1,5 +1,6 @@
 """Attacks by files: pictures that take long or much, bundles, checkpoints."""
 
+import functools
 import io
 import pickle
 import zipfile
@@ -30,11 +31,16 @@ def many_scans(side: int = 3000, scans: int = 600) -> bytes:
     return content[:start] + content[start:] * scans + b"\xff\xd9"
 
 
-def large_picture(number: int = 0) -> bytes:
-    """Forty megapixels in some hundred kilobytes."""
+@functools.cache
+def _forty_megapixels() -> bytes:
     stream = io.BytesIO()
-    Image.new("RGB", (8000, 5000), (number % 256, 80, 90)).save(stream, "PNG")
+    Image.new("RGB", (8000, 5000), (70, 80, 90)).save(stream, "PNG")
     return stream.getvalue()
+
+
+def large_picture(number: int = 0) -> bytes:
+    """Forty megapixels in some hundred kilobytes; each number is another file."""
+    return _forty_megapixels() + number.to_bytes(4, "big")
 
 
 def slow_pictures(target: Target) -> str | None:
