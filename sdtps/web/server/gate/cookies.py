@@ -5,6 +5,7 @@ from http.cookies import CookieError, SimpleCookie
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sdtps.web.server.gate.http_layer import HttpLayer
 from sdtps.web.server.gate.routes import LOGOUT, route_path
 
 HOURS = 12
@@ -13,7 +14,7 @@ SIGNED_IN, PLAIN_COPY = b"access-token-", b"access-token-unsecure-"
 FORGOTTEN = b"max-age=0;"  # of a cookie that is taken back
 
 
-class Cookies:
+class Cookies(HttpLayer):
     """Rewrites the cookies of every answer.
 
     Args:
@@ -22,14 +23,11 @@ class Cookies:
     """
 
     def __init__(self, app: ASGIApp, embedded: bool = False) -> None:
-        self.app = app
+        super().__init__(app)
         self.embedded = embedded
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on, and rewrite."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         # A page that was read over TLS says so in its origin, also where the proxy that ends TLS was not named.
         safe = scope.get("scheme") == "https" or Headers(scope=scope).get("origin", "").startswith("https://")
         if route_path(scope) == LOGOUT:  # only here: elsewhere a route would tell the token to scripts
