@@ -50,7 +50,7 @@ def serve(handlers: Mapping[str, Handler]) -> None:
 
 
 def confine(more: int) -> None:
-    """No more memory than so many further bytes, no files, no core dumps, no new rights; last in line for the processor."""
+    """So many further bytes at most, no files, no core dumps, no new rights; last in line for the processor."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(5)
     with contextlib.suppress(OSError, AttributeError):
