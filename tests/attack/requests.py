@@ -1,5 +1,6 @@
 """Attacks by requests: foreign pages, shapes that cost more than they weigh, addresses, questions without sense."""
 
+import contextlib
 import json
 import secrets
 import time
@@ -16,7 +17,7 @@ NESTED = b"[],"
 def foreign_origin(target: Target) -> str | None:
     """A page of another origin reads answers and the token of the session."""
     asked = {"Origin": EVIL, "Access-Control-Request-Method": "POST", "Cookie": "x=y"}
-    for host in ({}, {"Host": "192.0.2.7:7860"}):  # by its loopback name, and as a server of a network
+    for host in ({"Host": "192.0.2.7:7860"}, {}):  # as a server of a network, and by its loopback name
         for path in ("/config", "/", f"{API}/info", f"{API}/token"):
             answer = target.get(path, headers=asked | host)
             allowed = answer.headers.get("access-control-allow-origin")
@@ -78,9 +79,10 @@ def many_parts(target: Target) -> str | None:
 def forged_log(target: Target) -> str | None:
     """Newlines, escapes and 20 kB in an address."""
     mark = secrets.token_hex(6)
-    for path in (f"/{mark}%0a%7b%22event%22:%22{mark}%22%7d", f"{API}/call/{mark}%1b[31m", f"/{mark}" + "x" * 20_000):
-        target.get(path)
-    target.get(f"{API}/queue/data?session_hash={mark}%0a{mark}")
+    forged = (f"/{mark}%0a%7b%22event%22:%22{mark}%22%7d", f"{API}/call/{mark}%1b[31m", f"/{mark}" + "x" * 20_000)
+    for path in (*forged, f"{API}/queue/data?session_hash={mark}%0a{mark}"):
+        with contextlib.suppress(httpx.HTTPError):  # whatever is answered: the log is looked at
+            target.get(path)
     if target.log is None:
         return None
     return "words of an address are in the log" if mark in target.log.read_text(errors="replace") else None
