@@ -76,8 +76,8 @@ def large_bundles(target: Target, count: int = 8) -> str | None:
     return f"took {grown:.0f} MB" if grown > 300 else target.still_serves()
 
 
-def large_pictures(target: Target, count: int = 24) -> str | None:
-    """Honest pictures of forty megapixels, one after the other."""
+def large_pictures(target: Target, count: int = 10) -> str | None:
+    """Ten honest pictures of forty megapixels, one after the other."""
     with Visitor(target.url) as visitor:
         visitor.stage("rgb", large_picture())
         before = target.memory()
