@@ -8,6 +8,7 @@ pictures of forty megapixels are sent instead, and the memory of the end is comp
 import argparse
 import statistics
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,20 +88,19 @@ def soak(server: Running, drags: int, uploads: int, readings: int) -> list[Readi
 
 
 def soak_large(server: Running, pictures: int, readings: int) -> list[Reading]:
-    """Large pictures one after the other, by visitors who leave after some of them; the first reading is the start."""
-    with Visitor(server.url) as first:
+    """Large pictures, two at once, by visitors who leave after some of them; the first reading is the start."""
+    with Visitor(server.url) as first, ThreadPoolExecutor(2) as senders:
         found = [read(server, first, 0)]
-        visitor = Visitor(server.url, first)
-        for done in range(1, pictures + 1):
-            answer = visitor.stage(str(MODALITIES[done % len(MODALITIES)]), large_picture(done))
-            if "error" in answer:
-                raise RuntimeError(str(answer["error"]))
-            if done % max(1, pictures // readings) == 0 or done == pictures:
-                found.append(read(server, first, done))
-                print(f"  {done} of {pictures}: {_line(found[-1])}", file=sys.stderr, flush=True)
-                visitor.http.close()
-                visitor = Visitor(server.url, first)
-        visitor.http.close()
+        step = max(1, pictures // readings)
+        for start in range(1, pictures + 1, step):
+            numbers = range(start, min(start + step, pictures + 1))
+            with Visitor(server.url, first) as visitor:
+                slots = [str(MODALITIES[n % len(MODALITIES)]) for n in numbers]
+                answers = list(senders.map(visitor.stage, slots, map(large_picture, numbers)))
+            if wrong := [answer["error"] for answer in answers if "error" in answer]:
+                raise RuntimeError(str(wrong))
+            found.append(read(server, first, numbers[-1]))
+            print(f"  {numbers[-1]} of {pictures}: {_line(found[-1])}", file=sys.stderr, flush=True)
     return found
 
 
