@@ -6,6 +6,7 @@ pictures of forty megapixels are sent instead, and the memory of the end is comp
 """
 
 import argparse
+import signal
 import statistics
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -140,6 +141,7 @@ def main() -> int:
     parser.add_argument("--readings", type=int, default=20)
     parser.add_argument("--large", type=int, default=0, help="pictures of forty megapixels, and nothing else")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # the server must not stay
     if options.large:
         with running_app("--device", "cpu") as server:
             table, flat = judge_large(soak_large(server, options.large, options.readings))
