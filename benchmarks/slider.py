@@ -16,7 +16,7 @@ from benchmarks.proxy import delayed
 from tests.harness import READY, chromium, serving, serving_app
 
 WARM_UP = 5
-BAR = Bar(1.5)
+BAR = Bar(1.0)
 DRAG_MILLISECONDS = 2000
 AWAY_SECONDS = 0.1
 SELECTORS = {"lens": "[data-setting=sparse_ratio]", "echo": "#in input[type=range]", "epoch": "[data-epoch]"}

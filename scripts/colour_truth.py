@@ -8,6 +8,7 @@ Besides: how bright kept and dropped patches are, for both ways to darken.
 """
 
 import argparse
+import base64
 import io
 import sys
 from collections.abc import Iterator, Mapping
@@ -231,10 +232,8 @@ def choose(page: Any, option: str, value: str) -> None:
 def canvas_pixels(page: Any, modality: str, panel: str) -> Pixels:
     """What a canvas holds."""
     selector = f"canvas[data-modality={modality}][data-panel={panel}]"
-    size, data = page.locator(selector).evaluate(
-        "c => [[c.height, c.width], [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]]"
-    )
-    return np.array(data, np.uint8).reshape(*size, 4)[..., :3]
+    _, data = page.locator(selector).evaluate("c => c.toDataURL()").split(",")
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"))
 
 
 def measure(names: list[str]) -> tuple[dict[tuple[str, str], list[Reading]], dict[str, list[Brightness]]]:

@@ -7,7 +7,9 @@ import torch
 from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.checkpoints.load import random_model
 from sdtps.models.reid import LoadedModel, ModelConfig
+from tests import harness
 
+harness.warm_start = True
 TINY_VIT = {"depth": 2, "embed_dim": 48, "num_heads": 3}
 
 

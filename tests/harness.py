@@ -17,13 +17,18 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sdtps.resources import PROJECT
+
+if TYPE_CHECKING:
+    from tests.warm import Warm
 
 APP = PROJECT / "app.py"
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
 START_SECONDS = 180
+# The tests set this: servers are forked from a process that has imported everything, as starts are not what they test.
+warm_start = False
 READY = ".lens-grid[data-settings]"
 Result = TypeVar("Result")
 _browsers: list[Any] = []
@@ -41,7 +46,7 @@ class Running:
     """
 
     url: str
-    process: subprocess.Popen[bytes]
+    process: "subprocess.Popen[bytes] | Warm"
     log: Path
     cache: Path
 
@@ -63,9 +68,7 @@ def running(*command: str, descriptors: int | None = None) -> Iterator[Running]:
         (Path(folder) / "tmp").mkdir()
         places = {"GRADIO_TEMP_DIR": str(cache), "TMPDIR": str(Path(folder) / "tmp")}
         environment = os.environ | places | {"GRADIO_ANALYTICS_ENABLED": "False"}
-        filled = [sys.executable, *(part.replace("{port}", str(port)) for part in command)]
-        with log.open("wb") as stream:
-            process = subprocess.Popen(filled, cwd=APP.parent, env=environment, stdout=stream, stderr=stream)
+        process = _start([part.replace("{port}", str(port)) for part in command], environment, log)
         try:
             if descriptors is not None:
                 resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (descriptors, descriptors))
@@ -127,7 +130,17 @@ def finished(coroutine: Coroutine[Any, Any, Result]) -> Result:
         return pool.submit(copy_context().run, asyncio.run, coroutine).result()
 
 
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def _start(command: list[str], environment: dict[str, str], log: Path) -> "subprocess.Popen[bytes] | Warm":
+    if warm_start and command[0] == str(APP):
+        from tests.warm import Warm
+
+        return Warm(command[0], command[1:], environment, log)
+    with log.open("wb") as stream:
+        whole = [sys.executable, *command]
+        return subprocess.Popen(whole, cwd=APP.parent, env=environment, stdout=stream, stderr=stream)
+
+
+def _wait_for(url: str, process: "subprocess.Popen[bytes] | Warm", log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:

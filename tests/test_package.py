@@ -32,9 +32,24 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert imported("import sdtps") == []
 
 
-def test_help_and_completion_load_nothing_heavy() -> None:
-    code = "from sdtps.cli.main import build_parser, main; build_parser().format_help(); main(['completion', 'bash'])"
-    assert imported(code) == []
+HELPS = """
+import contextlib, io
+from sdtps.cli import completion, page
+from sdtps.cli.main import build_parser, main
+
+commands = [name for name, _ in completion._commands(build_parser())]
+for program, words in [(main, []), (page.main, []), *((main, [name]) for name in commands)]:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+        program([*words, "--help"])
+    assert said.getvalue().startswith("usage: "), words
+main(["completion", "bash"])
+"""
+
+
+def test_no_help_loads_anything_heavy() -> None:
+    """Of `sdtps`, of each of its commands, and of `sdtps-lens`: all in one process, so that one culprit is enough."""
+    assert imported(HELPS) == []
 
 
 def test_every_public_name_is_there() -> None:
@@ -101,7 +116,11 @@ def test_the_wheel_holds_all_that_is_shipped(wheel: Path) -> None:
 
 
 def test_the_metadata_can_be_published(wheel: Path) -> None:
-    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", str(wheel)], check=True, capture_output=True)
+    checked = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", str(wheel)], capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stdout
+    assert "PASSED" in checked.stdout
 
 
 def test_commands_work_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:

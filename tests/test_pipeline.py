@@ -10,6 +10,7 @@ from sdtps import pipeline
 from sdtps.checkpoints.load import random_model
 from sdtps.images.read import read_triplet
 from sdtps.models.reid import ModelConfig
+from sdtps.pipeline import encoding
 from sdtps.variants import SDTPS_VARIANTS
 from tests.conftest import TINY_VIT, tiny_vit_config
 
@@ -172,15 +173,15 @@ def test_analysis_cannot_be_changed(tiny_model, photos):
 def test_the_cache_is_bounded_in_bytes(tiny_model, photos, monkeypatch):
     triplet = read_triplet(*photos.values())
     one = pipeline.OpenSet.of(tiny_model, triplet).encode().bytes
-    monkeypatch.setattr(pipeline._encodings, "max_bytes", int(2.5 * one))
-    monkeypatch.setattr(pipeline._evidence, "max_bytes", int(4.5 * one))
+    monkeypatch.setattr(encoding.ENCODINGS, "max_bytes", int(2.5 * one))
+    monkeypatch.setattr(encoding.EVIDENCE, "max_bytes", int(4.5 * one))
     for shift in range(6):
         moved = [np.roll(p, shift, axis=1) for p in photos.values()]
         sdtps.analyse(tiny_model, *moved)
-        assert pipeline._encodings.bytes <= 2.5 * one
-        assert pipeline._evidence.bytes <= 4.5 * one
-    assert len(pipeline._encodings) == 2
-    assert 1 <= len(pipeline._evidence) <= 4
+        assert encoding.ENCODINGS.bytes <= 2.5 * one
+        assert encoding.EVIDENCE.bytes <= 4.5 * one
+    assert len(encoding.ENCODINGS) == 2
+    assert 1 <= len(encoding.EVIDENCE) <= 4
 
 
 def test_threads_share_one_backbone_run_and_get_their_own_settings(tiny_model, photos, backbone_calls):

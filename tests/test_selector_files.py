@@ -9,13 +9,13 @@ import pytest
 import torch
 
 import sdtps
-from sdtps import panels
 from sdtps.algorithm.selector import SELECTORS
 from sdtps.algorithm.selector_file import load_selector
 from sdtps.export.batch import Task
 from sdtps.export.batch.cluster import Worker
 from sdtps.export.rendering import Over
 from sdtps.images.read import Fit
+from sdtps.panels import table
 from sdtps.retrieval.engine import _Worker
 from sdtps.variants import VARIANTS
 
@@ -55,7 +55,7 @@ def test_the_documented_example_runs_beside_any_weights(example, tiny_model, pho
 
 def test_a_worker_of_a_cluster_runs_the_file_too(example, tiny_model, monkeypatch):
     for name in ("PANELS", "HEAT_PANELS"):
-        monkeypatch.setattr(panels, name, dict(getattr(panels, name)))
+        monkeypatch.setattr(table, name, dict(getattr(table, name)))
 
     class Weights:
         def load(self, _device):
@@ -69,7 +69,7 @@ def test_a_worker_of_a_cluster_runs_the_file_too(example, tiny_model, monkeypatc
 
 def test_a_worker_of_a_long_measurement_does_so_as_well(example, tiny_model, monkeypatch):
     for name in ("PANELS", "HEAT_PANELS"):
-        monkeypatch.setattr(panels, name, dict(getattr(panels, name)))
+        monkeypatch.setattr(table, name, dict(getattr(table, name)))
 
     class Weights:
         def load(self, _device):

@@ -69,10 +69,8 @@ def run(options: argparse.Namespace) -> int:
 
     items = find_items(options.folder, options.split, options.limit)
     shared.use_threads(options)
-    # On a cluster the workers have the device; here the weights are only asked what they are.
-    elsewhere = options.engine == "ray" and options.device != "auto"
-    model = shared.the_source(options.sources).load("cpu" if elsewhere else options.device)
-    device = options.device if elsewhere else str(model.device)
+    model = shared.load(options)
+    device = shared.workers_device(options) or str(model.device)
     settings = shared.settings_from(options, model.settings)
     together = options.together or (GPU_TOGETHER if device.startswith("cuda") else 1)
     over = Over.of(options.over, options.opacity)

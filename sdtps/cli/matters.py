@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     plan = plan_for(
         dataset, shared.settings_from(options, model.settings), options.ratios, options.seeds, options.against
     )
-    initial = shared.the_source([]).but(path=options.initial).load(options.device) if options.initial else None
+    initial = shared.load(options, shared.the_source([]).but(path=options.initial)) if options.initial else None
     look = FigureOptions(width=width_from(options), language=options.language)
     try:
         with progress_bar(len(dataset.listing(dataset.query).records), dataset.query) as progress:

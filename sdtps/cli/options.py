@@ -106,9 +106,18 @@ def add_model(parser: Parser, *, anonymous: bool = False) -> None:
         )
 
 
-def load(options: argparse.Namespace) -> "LoadedModel":
-    """The weights that the command line names."""
-    return the_source(options.sources).load(options.device)
+def load(options: argparse.Namespace, source: "WeightsSource | None" = None) -> "LoadedModel":
+    """The weights that the command line names, or those of a source; on a cluster the device is the workers'."""
+    from sdtps.retrieval.engine import for_workers
+
+    source = source or the_source(options.sources)
+    device = workers_device(options)
+    return source.load(options.device) if device is None else for_workers(source, device)
+
+
+def workers_device(options: argparse.Namespace) -> str | None:
+    """The device that was named for the workers of a cluster; None where this process has it, or it was not named."""
+    return options.device if getattr(options, "engine", "local") == "ray" and options.device != "auto" else None
 
 
 def add_settings(parser: Parser) -> None:
@@ -288,7 +297,8 @@ def engine_from(options: argparse.Namespace) -> "Engine":
     use_threads(options)
     if getattr(options, "engine", "local") == "local":
         return LOCAL
-    return Engine(options.workers, options.ray_address, the_source(options.sources), selector_paths(options))
+    source, selectors = the_source(options.sources), selector_paths(options)
+    return Engine(options.workers, options.ray_address, source, selectors, workers_device(options))
 
 
 def selector_paths(options: argparse.Namespace) -> tuple[str, ...]:

@@ -289,8 +289,15 @@ class LoadedModel:
 
     def __post_init__(self) -> None:
         if not self.identity:
-            parts = (self.weights.sha256, self.net.config.reading, self.device.type)
-            object.__setattr__(self, "identity", hashlib.sha256("\n".join(parts).encode()).hexdigest())
+            object.__setattr__(self, "identity", self._identity_on(self.device))
+
+    def _identity_on(self, device: torch.device) -> str:
+        parts = (self.weights.sha256, self.net.config.reading, device.type)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def standing_for(self, device: str) -> "LoadedModel":
+        """The same weights here, under the identity of those that workers have on another device."""
+        return replace(self, identity=self._identity_on(torch.device(device)))
 
     @cached_property
     def settings(self) -> Settings:

@@ -65,15 +65,17 @@ class Reader:
                 value.close()
         self.stack.close()
 
-    def run(self, block: Block) -> None:
-        """Do what a block says."""
+    def run(self, block: Block) -> int:
+        """Do what a block says; fails where that fails, and returns how many things were done."""
         if block.language == "python":
             with redirect_stdout(io.StringIO()) as out:
                 exec(compile(self._here(block.text), str(block), "exec"), self.names)
             self.said += out.getvalue()
-            return
-        for command in commands_of(block.text):
+            return 1
+        commands = list(commands_of(block.text))
+        for command in commands:
             self._type(self._here(command), f"{block}: {command}")
+        return len(commands)
 
     def _here(self, text: str) -> str:
         return ADDRESS.sub(self.address or "http://127.0.0.1:1", text)

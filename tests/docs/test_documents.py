@@ -2,13 +2,14 @@
 
 import json
 import re
+from subprocess import CalledProcessError
 
 import pytest
 
 from scripts.docs_site import links, place_of, target_of, turned
 from sdtps import VARIANTS
 from sdtps.resources import PROJECT
-from tests.docs.blocks import DOCUMENTS, RUN, blocks_of
+from tests.docs.blocks import DOCUMENTS, RUN, Block, blocks_of
 from tests.docs.reader import Reader, set_the_table
 
 RUNNING = [d for d in DOCUMENTS if any(b.language in RUN and b.reason is None for b in blocks_of(d))]
@@ -32,9 +33,27 @@ def quick(monkeypatch):
 def test_what_a_document_says_runs_in_order(document, folder, monkeypatch, quick):
     monkeypatch.chdir(folder)
     with Reader(folder) as reader:
-        for block in blocks_of(document):
-            if block.language in RUN and block.reason is None:
-                reader.run(block)
+        done = {
+            str(block): reader.run(block)
+            for block in blocks_of(document)
+            if block.language in RUN and block.reason is None
+        }
+    assert min(done.values()) > 0, "a block that says it runs does something"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "failure"),
+    [
+        ("python", "assert 1 == 2\n", AssertionError),
+        ("sh", "python -m sdtps data no-such-folder\n", AssertionError),
+        ("sh", "make no-such-target\n", CalledProcessError),
+        ("sh", "cat no-such-file | cat\n", CalledProcessError),
+    ],
+)
+def test_what_does_not_work_fails(language, text, failure, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Reader(tmp_path) as reader, pytest.raises(failure):
+        reader.run(Block("here", 1, language, None, text))
 
 
 def test_most_blocks_run_and_the_others_say_why():

@@ -12,6 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 import sdtps
 from sdtps import pipeline
 from sdtps.models.reid import LoadedModel
+from sdtps.pipeline import encoding
 from sdtps.types import MODALITIES
 from sdtps.variants import get_variant
 from tests.checkpoints.checkpoint_files import saved
@@ -66,11 +67,11 @@ def test_nothing_is_left_on_the_cpu(model: LoadedModel, monkeypatch: pytest.Monk
     camera = torch.zeros(1, dtype=torch.long) if model.weights.facts.get("cameras") else None
     real = pipeline.forward(model, torch.rand(len(MODALITIES), 1, 3, height, width), camera)
     variant = get_variant(model.settings.variant)
-    own = pipeline._evidence_of(model, pipeline.Encoding(None, real), variant)
+    own = encoding.evidence_of(model, pipeline.Encoding(None, real), variant)
     traces = pipeline.choose(model, real, own, model.settings)[0]
 
     for name in ("check_finite", "check_numbers"):  # they ask for values, which fakes do not have
-        monkeypatch.setattr(pipeline, name, lambda _: None)
+        monkeypatch.setattr(encoding, name, lambda _: None)
     monkeypatch.setattr(torch.cuda.amp.common, "amp_definitely_not_available", lambda: False)
     seen: list[tuple[str, torch.dtype]] = []
     with moved(model, "cuda") as (there, mode):
@@ -80,7 +81,7 @@ def test_nothing_is_left_on_the_cpu(model: LoadedModel, monkeypatch: pytest.Monk
             encoded = pipeline.forward(there, torch.empty(len(MODALITIES), 1, 3, height, width), faked(mode, camera))
         finally:
             handle.remove()
-        evidence = pipeline._evidence_of(there, pipeline.Encoding(None, encoded), variant)
+        evidence = encoding.evidence_of(there, pipeline.Encoding(None, encoded), variant)
         feature, numbers = pipeline.fused(there, faked(mode, real), faked(mode, traces), faked(mode, own))
     # The backbone runs there, in half precision; what comes back is on the CPU in single precision.
     assert set(seen) == {("cuda", torch.float16)}

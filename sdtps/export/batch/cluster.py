@@ -16,7 +16,7 @@ from sdtps.export.batch import work
 from sdtps.export.batch.folder import ResultFolder
 from sdtps.export.batch.work import Item, Result, Task
 from sdtps.panels import use_selector_file
-from sdtps.retrieval.engine import ray_session
+from sdtps.retrieval.engine import gpus_of, ray_session, worker_device
 from sdtps.support.progress import Progress
 
 
@@ -85,11 +85,11 @@ def run_ray(  # noqa: PLR0913 - each stands for itself
         rows = [{"items": pickle.dumps([_absolute(item) for item in group])} for group in groups]
         results = ray.data.from_items(rows, override_num_blocks=len(rows)).flat_map(
             Worker,
-            fn_constructor_args=(weights.absolute(), device, threads, task, tuple(selectors)),
+            fn_constructor_args=(weights.absolute(), worker_device(device), threads, task, tuple(selectors)),
             # Where fewer fit at once, fewer run: a worker without cores of its own would only slow the others down.
             compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers),
             num_cpus=threads,
-            num_gpus=1 if device.startswith("cuda") else None,
+            num_gpus=gpus_of(ray, device, address) or None,
         )
         for row in results.iter_rows():
             result: Result = pickle.loads(row["result"])

@@ -26,7 +26,6 @@ from sdtps.web.server.gate.identity import visitor_of
 from sdtps.web.server.gate.routes import HEALTH, METHODS, OTHER, STATIC, route_name, route_path
 from sdtps.web.session.visitor import Visitor, answering
 
-FORMATS = ("text", "json")
 LONGEST = 2000  # characters of a line
 HUNG_UP = 499  # the visitor left before there was an answer
 log = logging.getLogger("sdtps.requests")

@@ -7,7 +7,7 @@ import base64
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import gradio as gr
 from gradio.data_classes import FileData
@@ -26,13 +26,31 @@ from sdtps.support.errors import InputError, LensError, full_sentence
 from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Analysis
 from sdtps.web.server.access_log import with_log
+from sdtps.web.server.parameters import (
+    ANALYSE,
+    FIGURE,
+    FILE,
+    LOOK,
+    MODEL,
+    NAMED,
+    PICTURES,
+    SETTINGS,
+    Asked,
+    endpoint,
+    given,
+)
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.jobs import QUICK_SECONDS, Lane
 from sdtps.web.session.requests import SettingsFields, malformed
 from sdtps.web.session.tasks.exports import FileFormat, Look
 
-Pictures = tuple[object, object, object]
 LONGEST_ADDRESS = 4096
+ANALYSES = """Select patches of an RGB / near-infrared / thermal image set of one person by SDTPS, and say why.
+
+Returns every number: per modality the self- and cross-attention maps, the predictor, the fused score, the kept
+patches in order, and how they are blended into aggregated tokens, plus the re-identification feature."""
+DRAWS = "Draw the figure of an image set for a paper: rows RGB, NIR, TIR; one column per step of the selection."
+PACKS = "Pack the analysis of an image set into a zip: figure, inputs, every array, settings, weights, versions."
 log = logging.getLogger(__name__)
 
 
@@ -44,102 +62,15 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
         files: takes note of the files that were made for clients, so that old ones are deleted.
     """
 
-    def analyse(  # noqa: PLR0913 - the public parameters
-        rgb: str | None = None,
-        nir: str | None = None,
-        tir: str | None = None,
-        sparse_ratio: float | None = None,
-        aggr_ratio: float | None = None,
-        beta: float | None = None,
-        tau: float | None = None,
-        variant: str | None = None,
-        fit: Literal["stretch", "letterbox"] = "stretch",
-        weights: str | None = None,
-        camera: int | None = None,
-        example: str | None = None,
-        record: str | None = None,
-    ) -> dict[str, Any]:
-        """Select patches of an RGB / near-infrared / thermal image set of one person by SDTPS, and say why.
+    def analyse(asked: Asked) -> dict[str, Any]:
+        return serialise.as_json(answered(lambda: analysed(backend, asked))[1])
 
-        Returns every number: per modality the self- and cross-attention maps, the predictor, the fused score, the kept
-        patches in order, and how they are blended into aggregated tokens, plus the re-identification feature.
-
-        Args:
-            rgb: the RGB picture: base64 or data URL of a PNG, JPEG, TIFF, BMP or WebP, or a file. Null if missing.
-            nir: the near-infrared picture, likewise.
-            tir: the thermal picture, likewise.
-            sparse_ratio: share of patches to keep, 0.05 to 1; by default what the weights were trained with.
-            aggr_ratio: aggregated tokens per kept share, 0.05 to 1; the same default.
-            beta: weight of the attention maps in the score, 0 to 0.5; the same default.
-            tau: temperature of the soft decision; never changes what is kept.
-            variant: which SDTPS, such as final or importance; by default the one of the weights.
-            fit: what to do with pictures of another shape than the model's.
-            weights: short hash of loaded weights (see /weights); the first by default.
-            camera: label of the camera from 0, for weights with a camera embedding.
-            example: name of a shipped image set, instead of pictures (see /sets).
-            record: id of an image set of a data folder, instead of pictures.
-        """
-        settings = given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
-        found = answered(
-            lambda: analysed(
-                backend, (rgb, nir, tir), settings, fit, weights, camera, given(example=example, record=record)
-            )
-        )
-        return serialise.as_json(found[1])
-
-    def figure(  # noqa: PLR0913 - the public parameters
-        rgb: str | None = None,
-        nir: str | None = None,
-        tir: str | None = None,
-        sparse_ratio: float | None = None,
-        aggr_ratio: float | None = None,
-        beta: float | None = None,
-        tau: float | None = None,
-        variant: str | None = None,
-        format: Literal["pdf", "svg", "png"] = "pdf",  # noqa: A002 - the public name
-        width: str = "cvpr-page",
-        columns: list[str] | None = None,
-        captions: bool = False,
-        language: Literal["en", "zh"] = "en",
-        dpi: int = 300,
-        fit: Literal["stretch", "letterbox"] = "stretch",
-        weights: str | None = None,
-        camera: int | None = None,
-        example: str | None = None,
-        record: str | None = None,
-    ) -> FileData:
-        """Draw the figure of an image set for a paper: rows RGB, NIR, TIR; one column per step of the selection.
-
-        Args:
-            rgb: the RGB picture: base64 or data URL, or an uploaded file. Null if missing.
-            nir: the near-infrared picture, likewise.
-            tir: the thermal picture, likewise.
-            sparse_ratio: share of patches to keep, 0.05 to 1; by default what the weights were trained with.
-            aggr_ratio: aggregated tokens per kept share, 0.05 to 1; the same default.
-            beta: weight of the attention maps in the score, 0 to 0.5; the same default.
-            tau: temperature of the soft decision.
-            variant: which SDTPS; by default the one of the weights.
-            format: pdf or svg (vector), or png.
-            width: cvpr-page, cvpr-column, iclr-page, iclr-column, ieee-page or ieee-column.
-            columns: from input, self, cross1, cross2, predictor, score, kept, aggregation, soft, frequency.
-            captions: print (a), (b), ... below the columns.
-            language: of the labels.
-            dpi: of a png.
-            fit: what to do with pictures of another shape than the model's.
-            weights: short hash of loaded weights; the first by default.
-            camera: label of the camera from 0, for weights with a camera embedding.
-            example: name of a shipped image set, instead of pictures (see /sets).
-            record: id of an image set of a data folder, instead of pictures.
-        """
-        settings = given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
-
+    def figure(asked: Asked) -> FileData:
         def work() -> FileData:
-            look = Look.parse({"width": width, "columns": columns, "captions": captions, "language": language})
-            wanted = FileFormat.parse({"format": format, "dpi": dpi})
+            look = Look.parse({name: asked[name] for name in LOOK})
+            wanted = FileFormat.parse({name: asked[name] for name in FILE})
             options = look.options()
-            opened, analysis = analysed(
-                backend, (rgb, nir, tir), settings, fit, weights, camera, given(example=example, record=record)
-            )
+            opened, analysis = analysed(backend, asked)
 
             def draw(_progress: Progress, _cancelled: Callable[[], bool]) -> dict[str, Any]:
                 sheet = drawing.grid_figure(analysis, opened.prepared.pixels, options)
@@ -150,31 +81,9 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
 
         return answered(work)
 
-    def bundle(  # noqa: PLR0913 - the public parameters
-        rgb: str | None = None,
-        nir: str | None = None,
-        tir: str | None = None,
-        sparse_ratio: float | None = None,
-        aggr_ratio: float | None = None,
-        beta: float | None = None,
-        tau: float | None = None,
-        variant: str | None = None,
-        fit: Literal["stretch", "letterbox"] = "stretch",
-        weights: str | None = None,
-        camera: int | None = None,
-        example: str | None = None,
-        record: str | None = None,
-    ) -> FileData:
-        """Pack the analysis of an image set into a zip: figure, inputs, every array, settings, weights, versions.
-
-        The arguments are those of `analyse`.
-        """
-        settings = given(sparse_ratio=sparse_ratio, aggr_ratio=aggr_ratio, beta=beta, tau=tau, variant=variant)
-
+    def bundle(asked: Asked) -> FileData:
         def work() -> FileData:
-            opened, analysis = analysed(
-                backend, (rgb, nir, tir), settings, fit, weights, camera, given(example=example, record=record)
-            )
+            opened, analysis = analysed(backend, asked)
 
             def pack(progress: Progress, _cancelled: Callable[[], bool]) -> dict[str, Any]:
                 return {"content": write_bundle(analysis, opened.prepared.pixels, progress=progress)}
@@ -194,9 +103,9 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
 
     # Queues of their own: pages that wait for the backbone must not wait for somebody's files and figures.
     endpoints: dict[str, tuple[str, Callable[..., Any]]] = {
-        "analyse": ("files", analyse),
-        "figure": ("drawing", figure),
-        "bundle": ("drawing", bundle),
+        "analyse": ("files", endpoint(ANALYSES, ANALYSE, dict[str, Any], analyse)),
+        "figure": ("drawing", endpoint(DRAWS, FIGURE, FileData, figure)),
+        "bundle": ("drawing", endpoint(PACKS, ANALYSE, FileData, bundle)),
     }
     for name, (queue, work) in endpoints.items():
         gr.api(with_log(f"api.{name}", work), api_name=name, concurrency_limit=2, concurrency_id=queue)
@@ -233,32 +142,20 @@ def weights_list(backend: PageBackend) -> list[dict[str, Any]]:
     return listed
 
 
-def given(**values: Any) -> dict[str, Any]:
-    """The settings that were named; the rest stays as the weights have it."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def analysed(
-    backend: PageBackend,
-    pictures: Pictures,
-    settings: dict[str, Any],
-    fit: object,
-    weights: object,
-    camera: object,
-    named: dict[str, Any],
-) -> tuple[OpenSet, Analysis]:
-    """The analysis of pictures, or of a set by its name: `{"example": ...}` or `{"record": ...}`."""
-    asked = SettingsFields.parse(settings)
+def analysed(backend: PageBackend, asked: Asked) -> tuple[OpenSet, Analysis]:
+    """The analysis of the pictures, or of the set by its name, that an endpoint was asked for."""
+    fit, weights, camera = (asked[name] for name in MODEL)
+    fields, named = SettingsFields.parse(given(asked, SETTINGS)), given(asked, NAMED)
     model = backend.models.model(weights if isinstance(weights, str) else None)
     if fit not in list(Fit) or not (camera is None or (isinstance(camera, int) and not isinstance(camera, bool))):
         raise malformed()
-    wanted = asked.over(model.settings)
+    wanted = fields.over(model.settings)
     runnable(model, wanted.variant)  # before anything is decoded
     if named:
         triplet, known = backend.named(named, Fit(str(fit)))
         opened = OpenSet.of(model, triplet, known if camera is None else camera, asked=camera is not None)
         return opened, opened.analyse(wanted)
-    contents = [_content(p) for p in pictures]
+    contents = [_content(asked[m]) for m in PICTURES]
     if not any(contents):
         raise InputError("input.none", "All three images are missing; give at least one.")
     triplet = backend.read(dict(zip(MODALITIES, contents, strict=True)), Fit(str(fit)))

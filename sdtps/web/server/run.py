@@ -1,7 +1,6 @@
-"""From a page to a server: its options, guards, log, and a clean end."""
+"""From a page to a server: guards, log, and a clean end."""
 
 import argparse
-import ipaddress
 import logging
 import os
 import signal
@@ -37,49 +36,6 @@ SHARED = (
     "set a password with --auth FILE."
 )
 log = logging.getLogger(__name__)
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options about who may come in and what is written down."""
-    env = os.environ.get
-    parser.add_argument(
-        "--auth",
-        metavar="FILE",
-        default=env("SDTPS_AUTH"),
-        help="ask for name and password; lines of the file come from: python -m sdtps password NAME",
-    )
-    parser.add_argument(
-        "--embed-in",
-        metavar="ORIGIN",
-        action="append",
-        default=[o for o in (env("SDTPS_EMBED_IN") or _around_a_space()).split(",") if o],
-        type=_origin,
-        help="let pages of this origin (https://example.org) show the page in a frame; repeat for several",
-    )
-    parser.add_argument(
-        "--host-name",
-        metavar="NAME",
-        action="append",
-        default=[n for n in (env("SDTPS_HOST_NAME") or env("SPACE_HOST") or "").split(",") if n],
-        type=_host_name,
-        help="a name under which browsers find this server (lens.example.org), as a proxy knows it; repeat for several",
-    )
-    parser.add_argument(
-        "--proxy",
-        metavar="ADDRESS",
-        action="append",
-        default=[a for a in (env("SDTPS_PROXY") or env("FORWARDED_ALLOW_IPS") or _before_a_space()).split(",") if a],
-        type=_network,
-        help="address of a proxy whose X-Forwarded-For says who a visitor is (default: none is believed)",
-    )
-    parser.add_argument(
-        "--rate-limit",
-        metavar="N",
-        type=int,
-        default=int(env("SDTPS_RATE_LIMIT") or 0),
-        help="requests per minute and address (default: no limit; a dragged slider makes about 20 a second)",
-    )
-    parser.add_argument("--log-format", choices=logs.FORMATS, default=env("SDTPS_LOG_FORMAT") or "text")
 
 
 def serve(
@@ -162,34 +118,3 @@ def _gate(path: str | None) -> Any:
         return signing_in(read_accounts(path))
     except (InputError, OSError) as error:
         raise SystemExit(f"--auth: {error}") from None
-
-
-def _around_a_space() -> str:
-    """A Gradio Space is shown in a frame of the site that hosts it."""
-    return "https://huggingface.co" if os.environ.get("SPACE_ID") else ""
-
-
-def _before_a_space() -> str:
-    """Nobody but its own proxy reaches a Space."""
-    return "*" if os.environ.get("SPACE_ID") else ""
-
-
-def _origin(text: str) -> str:
-    scheme, _, host = text.partition("://")
-    if scheme not in ("http", "https") or not host or set(host) & set("/ ;,'\""):
-        raise argparse.ArgumentTypeError(f"{text!r} is not an origin such as https://example.org")
-    return text
-
-
-def _host_name(text: str) -> str:
-    if not text or set(text) & set("/:@ ,;'\"") or len(text) > 253:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a host name such as lens.example.org")
-    return text.lower()
-
-
-def _network(text: str) -> str:
-    try:
-        ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an address such as 127.0.0.1 or 10.0.0.0/8") from None
-    return text

@@ -11,6 +11,7 @@ import torch
 from sdtps import pipeline
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.datasets.examples import Example
+from sdtps.pipeline import encoding
 from sdtps.web.session import model_registry
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.model_registry import ModelRegistry
@@ -52,7 +53,7 @@ def test_models_are_loaded_on_demand_and_dropped_with_their_caches(files, tmp_pa
     assert registry.loaded == tuple(keys[2:])
     gc.collect()
     assert first() is None, "an analysed triplet must not keep its weights in memory"
-    assert {key[0] for key in pipeline._encodings._items} == {registry[key].identity for key in keys[2:]}
+    assert {key[0] for key in encoding.ENCODINGS._items} == {registry[key].identity for key in keys[2:]}
     moved = bench.decide({"key": answers[keys[0]]["key"], "settings": {}})
     assert moved["modalities"]["rgb"]["maps"]["score"] == answers[keys[0]]["modalities"]["rgb"]["maps"]["score"]
     assert keys[0] in registry.loaded

@@ -132,7 +132,7 @@ def test_a_failure_inside_is_one_sentence_and_the_next_request_works(backend: Pa
         raise RuntimeError("/secret/path exploded")
 
     with monkeypatch.context() as patch:
-        patch.setattr("sdtps.pipeline._decide", explode)
+        patch.setattr("sdtps.pipeline.open_set._decide", explode)
         answer = backend.analyse(example("day"))
     assert answer["error"]["text"] == "The server could not finish this; try again."
     assert "error" not in backend.analyse(example("day"))

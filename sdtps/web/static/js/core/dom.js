@@ -52,6 +52,9 @@ export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
+/** Whether there is room for larger small pictures; the width is that of the style sheet. */
+export const isWide = () => window.matchMedia('(min-width: 1800px)').matches;
+
 /**
  * How much the style sheet magnifies an element.
  * @param {Element} node

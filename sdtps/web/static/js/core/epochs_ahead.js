@@ -35,8 +35,9 @@ export function makeEpochsAhead(call, requestOf) {
     for (const [key, request] of wanted) {
       if (known.has(key)) continue;
       const answer = await call(request);
-      if (here !== from || answer.error) return; // the reader moved on, and the next quiet moment goes on from there
+      if (!here || answer.error) return;
       known.set(key, answer);
+      if (here !== from) return; // the reader moved on, and the next quiet moment goes on from there
     }
   }
 

@@ -46,9 +46,15 @@ export function filesOf(sources) {
   return [...files].map(([file, slot]) => ({ file, slot }));
 }
 
+// As bytes: private windows of WebKit keep no files.
+const packed = async ({ file, slot }) => ({ slot, name: file.name, type: file.type, bytes: await file.arrayBuffer() });
+const unpacked = ({ slot, name, type, bytes }) => ({ slot, file: new File([bytes], name, { type }) });
+
 async function save(id, files) {
+  const stored = await Promise.all(files.map(packed)).catch(() => null);
+  if (!stored) return; // a file was moved away meanwhile
   await withSets('readwrite', async (sets) => {
-    sets.put({ id, files, at: Date.now() });
+    sets.put({ id, files: stored, at: Date.now() });
     const all = await request(sets.getAll());
     const old = all.filter((set) => set.id !== id).sort((a, b) => b.at - a.at).slice(MOST - 1);
     await Promise.all(old.map((set) => request(sets.delete(set.id))));
@@ -75,8 +81,8 @@ export function makeUploads({ state, subscribe }) {
    * @returns {Promise<Files | null>}
    */
   async function recall(id) {
-    const stored = memory.get(id) || (await withSets('readonly', (sets) => request(sets.get(id))))?.files;
-    return stored && stored.length ? stored : null;
+    const files = memory.get(id) || (await withSets('readonly', (sets) => request(sets.get(id))))?.files.map(unpacked);
+    return files && files.length ? files : null;
   }
 
   subscribe(['own', 'sources'], keep);

@@ -1,7 +1,7 @@
 // What was measured about the selection: curves of removal and insertion, and tables of facts.
 
 /** @import { Translator } from '../core/types.js' */
-import { h } from '../core/dom.js';
+import { h, isWide } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { orDash, signed } from '../core/numbers.js';
 import { chartLegend, lineChart } from './chart.js';
@@ -58,7 +58,7 @@ function removalChart(removal, m, kind, i18n) {
     h('figcaption', {}, h('b', { 'data-t': `faith.${kind}` })),
     ...verdicts(curve, name, i18n),
     lineChart({
-      width: 326, height: 138, label: `${m.toUpperCase()}, ${i18n.t(`faith.${kind}`)}`,
+      width: isWide() ? 440 : 326, height: isWide() ? 168 : 138, label: `${m.toUpperCase()}, ${i18n.t(`faith.${kind}`)}`,
       x: { values: curve.share, range: [0, 1], title: i18n.t(`faith.${kind}.x`), root: true },
       y: { range: [Math.floor(low * 5) / 5, 1], title: i18n.t('faith.cosine'), better: { up, text: i18n.t('faith.better') } },
       series: [...(curve.centre.length ? [{ values: curve.centre, kind: 'centre' }] : []), { values: curve.cosine, kind: m }], band: curve,

@@ -3,7 +3,7 @@
 /** @import { Analysis, Lens, Modality, Range } from '../core/types.js' */
 /** @import { Look } from '../grid/paint.js' */
 import { decisionLook } from '../core/analysis.js';
-import { h } from '../core/dom.js';
+import { h, isWide } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { rangeNumber } from '../core/numbers.js';
 import { miniMap, miniWidth, numberedBar } from '../grid/minimap.js';
@@ -66,7 +66,7 @@ export function makeGradientMaps({ config, i18n, store, tables }) {
    */
   function draw(analysis, found, cut) {
     const { grid } = analysis;
-    const width = miniWidth(grid, 50, 56);
+    const width = isWide() ? miniWidth(grid, 80, 84) : miniWidth(grid, 50, 56);
     const table = tables[store.state.display.colormap];
     const columns = /** @type {Column[]} */ ([
       { key: 'mask', look: (m) => ({ ...decisionLook(analysis, m), table }), bar: [] },
