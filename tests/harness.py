@@ -4,6 +4,7 @@ import asyncio
 import os
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -80,7 +81,7 @@ def running(*command: str, descriptors: int | None = None) -> Iterator[Running]:
             try:
                 process.wait(20)
             except subprocess.TimeoutExpired:
-                process.kill()
+                process.send_signal(signal.SIGKILL)
                 raise
 
 
