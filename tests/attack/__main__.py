@@ -71,11 +71,6 @@ def leaving(target: Target) -> str | None:
     return signing.left_token(target, {"username": "ada", "password": PASSWORD})
 
 
-def as_target(server: Running) -> Target:
-    """What an attacker on the same machine sees of a server."""
-    return Target(server.url, server.process.pid, server.cache.parent, server.log)
-
-
 @contextmanager
 def with_accounts(app: Path) -> Iterator[Running]:
     """A server that asks for name and password."""
@@ -107,7 +102,7 @@ def main() -> int:
             continue
         with start() as server:
             for attack in chosen:
-                line, good = run(attack, as_target(server))
+                line, good = run(attack, Target.of(server))
                 print(line, flush=True)
                 held.append(good)
     return 0 if all(held) else 1

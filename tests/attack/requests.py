@@ -79,8 +79,9 @@ def many_parts(target: Target) -> str | None:
 def forged_log(target: Target) -> str | None:
     """Newlines, escapes and 20 kB in an address."""
     mark = secrets.token_hex(6)
-    forged = (f"/{mark}%0a%7b%22event%22:%22{mark}%22%7d", f"{API}/call/{mark}%1b[31m", f"/{mark}" + "x" * 20_000)
-    for path in (*forged, f"{API}/queue/data?session_hash={mark}%0a{mark}"):
+    line = f"{mark}%0a%7b%22event%22:%22{mark}%22%7d"
+    known = (f"{API}/call/{mark}%1b[31m", f"{API}/queue/{line}", f"{API}/queue/data?session_hash={line}")
+    for path in (f"/{line}", f"/{mark}" + "x" * 20_000, f"{API}/{line}", *known):
         with contextlib.suppress(httpx.HTTPError):  # whatever is answered: the log is looked at
             target.get(path)
     if target.log is None:
@@ -151,7 +152,8 @@ def unread_answers(target: Target, count: int = 300) -> str | None:
             body = {"data": [], "fn_index": visitor.event, "trigger_id": visitor.component, "event_data": event}
             while visitor.http.post(f"{API}/queue/join", json=body | {"session_hash": secrets.token_hex(6)}).is_error:
                 time.sleep(0.1)  # the queue is full
-        visitor.analyse(pictures)
+        while target.get(f"{API}/queue/status").json()["queue_size"]:
+            time.sleep(0.1)
     grown = target.memory() - before
     return f"memory grew by {grown:.0f} MB" if grown > 40 else target.still_serves()
 

@@ -6,10 +6,12 @@ import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 from urllib.parse import urlsplit
 
 import httpx
 
+from tests.harness import Running
 from tests.visitor import API, Visitor
 
 FUNCTIONS = f"{API}/component_server/"
@@ -32,6 +34,11 @@ class Target:
     pid: int | None = None
     folder: Path | None = None
     log: Path | None = None
+
+    @classmethod
+    def of(cls, server: Running) -> Self:
+        """What an attacker on the same machine sees of a server."""
+        return cls(server.url, server.process.pid, server.cache.parent, server.log)
 
     @property
     def place(self) -> tuple[str, int]:

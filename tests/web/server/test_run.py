@@ -97,7 +97,7 @@ def test_the_log_has_a_line_for_each_request_and_analysis_and_no_names(strict: R
 
 
 def test_listeners_leave_room_for_questions_where_descriptors_are_few(narrow: Running) -> None:
-    assert connections.listeners(Target(narrow.url)) is None
+    assert connections.listeners(Target.of(narrow)) is None
     assert "Traceback" not in narrow.log.read_text()
 
 
@@ -188,7 +188,7 @@ def test_a_stranger_at_a_server_that_asks_for_a_password(strict: Running) -> Non
     with httpx.Client(base_url=strict.url) as client:
         answer = client.post("/login", data={"username": "ada", "password": PASSWORD})
         assert signing.loose_cookies(answer) is None
-    target = Target(strict.url, log=strict.log)
+    target = Target.of(strict)
     assert requests.forged_log(target) is None
     assert signing.forwarded_addresses(target) is None
     text = strict.log.read_text()

@@ -23,4 +23,5 @@ ATTACKS = (
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_the_server_holds(app: App, attack) -> None:
-    assert attack(Target(app.url)) is None
+    assert app.server is not None
+    assert attack(Target.of(app.server)) is None
