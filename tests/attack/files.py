@@ -102,9 +102,7 @@ def self_holding_module() -> bytes:
 
 def repeated_tensors() -> bytes:
     """Numbers that repeat: a few bytes on disk, gigabytes when they are copied."""
-    stream = io.BytesIO()
-    torch.save({"blocks.0.attn.qkv.weight": torch.zeros(1).expand(24_000, 24_000)}, stream)
-    return stream.getvalue()
+    return demo(**{"classifier.weight": torch.zeros(1).expand(600_000, 1000)})()
 
 
 def growing_pickle() -> bytes:
@@ -142,7 +140,7 @@ def _checkpoint(target: Target, name: str) -> str | None:
     """Upload one; the end must be a sentence, and the server no larger than before."""
     before = target.peak()
     with Visitor(target.url) as visitor:
-        fields = {"force": "no", "component_id": str(visitor.component), "fn_name": "upload_weights"}
+        fields = {"force": "yes", "component_id": str(visitor.component), "fn_name": "upload_weights"}
         form = {"data": fields | {"session_hash": visitor.session}, "files": {"file": (name, CHECKPOINTS[name]())}}
         answer = visitor.http.post(FUNCTIONS, **form, timeout=90).json()  # type: ignore[arg-type]
     if not str(answer.get("error", {}).get("code", "")).startswith(("weights.", "model.")):
