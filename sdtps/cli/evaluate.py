@@ -3,8 +3,8 @@
 import argparse
 from dataclasses import asdict
 
-from sdtps.cli import data_options
 from sdtps.cli import options as shared
+from sdtps.cli import work
 from sdtps.cli.weights import not_run
 
 EXAMPLES = """
@@ -18,22 +18,18 @@ def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
     short = "mAP and Rank-k of a data set by the reference protocol"
     parser = shared.add_command(commands, "evaluate", short, EXAMPLES)
-    data_options.add_searched(parser)
+    work.add_searched(parser)
     parser.add_argument("--missing", action="store_true", help="with a table of missing modalities: r n t rn rt nt")
-    shared.add_model(parser)
-    shared.add_settings(parser)
-    parser.set_defaults(run=run)
+    work.add_measuring(parser, run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Search, judge and print."""
     from sdtps.retrieval.evaluate import evaluate
 
-    dataset = data_options.searched(options)
+    dataset = work.searched(options)
     model = shared.load(options)
-    results, queries = evaluate(
-        dataset, data_options.feature_reader(options, model, dataset), missing_table=options.missing
-    )
+    results, queries = evaluate(dataset, work.feature_reader(options, model, dataset), missing_table=options.missing)
     facts = model.weights.facts
     if options.json:
         scores = {

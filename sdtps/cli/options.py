@@ -29,13 +29,17 @@ Subparsers = Any  # what add_subparsers returns has no public name
 
 
 def add_command(commands: Subparsers, name: str, short: str, examples: str, description: str = "") -> Parser:
-    """A command with one line for the list, an optional paragraph, and examples, one per line."""
-    lines = "\n".join(f"  python -m sdtps {line.strip()}" for line in examples.strip().splitlines())
+    """A command with one line for the list, an optional paragraph, and examples, one per line.
+
+    What follows the examples after an empty line stands below them as it is.
+    """
+    first, _, after = examples.strip("\n").partition("\n\n")
+    lines = "\n".join(f"  python -m sdtps {line.strip()}" for line in first.splitlines())
     parser: Parser = commands.add_parser(
         name,
         help=short,
         description=fill(description or f"{short[0].upper()}{short[1:]}.", 100),
-        epilog=f"examples:\n{lines}",
+        epilog=f"examples:\n{lines}" + (f"\n\n{after}" if after else ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     return parser
@@ -211,8 +215,6 @@ class Shown:
 
 def open_set(options: argparse.Namespace) -> Shown:
     """Analyse the pictures, or read the bundle, that the command line names."""
-    from sdtps.pipeline import OpenSet
-
     given = [None if p == "-" else p for p in options.pictures]
     if len(given) == 1 and given[0] is not None and is_bundle(given[0]):
         return _anonymous(options, _from_bundle(options, given[0]))
@@ -226,6 +228,8 @@ def open_set(options: argparse.Namespace) -> Shown:
     else:
         rgb, nir, tir = [*given, None, None][:3]
         triplet = read_triplet(rgb, nir, tir, options.fit)
+    from sdtps.pipeline import OpenSet  # brings torch, which a bundle is read without
+
     model = load(options)
     opened = OpenSet.of(model, triplet, options.camera)
     analysis = opened.analyse(settings_from(options, model.settings))
@@ -235,13 +239,13 @@ def open_set(options: argparse.Namespace) -> Shown:
 
 def _from_bundle(options: argparse.Namespace, path: str) -> Shown:
     """The numbers as written; with other settings, computed anew by the weights that are given."""
-    from sdtps.checkpoints.anonymise import made_by
-    from sdtps.pipeline import OpenSet
-
     bundle = read_bundle(path)
     analysis = bundle.analysis
 
-    def reopen() -> OpenSet:
+    def reopen() -> "OpenSet":
+        from sdtps.checkpoints.anonymise import made_by
+        from sdtps.pipeline import OpenSet
+
         model = load(options)
         if not made_by(model, bundle.analysis.weights):
             raise InputError("options.bundle", "This needs the bundle's own weights; give them with --weights.")

@@ -9,7 +9,7 @@ import torch
 
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.cli import options as shared
-from sdtps.cli.data_options import engine_from
+from sdtps.cli import work
 from sdtps.cli.main import build_parser
 from sdtps.models.reid import LoadedModel
 from sdtps.retrieval import engine as engines
@@ -102,8 +102,8 @@ def test_every_command_gives_the_device_to_the_workers(
     options = build_parser().parse_args(line)
     shared.load(options)
     assert loaded == ["cpu"]
-    assert engine_from(options).device == "cuda"
+    assert work.engine_from(options).device == "cuda"
     here = build_parser().parse_args([*line, "--engine", "local"])
     shared.load(here)
     assert loaded == ["cpu", "cuda"]
-    assert engine_from(here).workers == 0
+    assert work.engine_from(here).workers == 0

@@ -12,10 +12,11 @@ import httpx
 import pytest
 
 from sdtps.cli import page as program
+from sdtps.cli import page_options
 from sdtps.web.server import run as server
 from sdtps.web.server.accounts import account_line
 from sdtps.web.server.address import check_port
-from tests.attack import requests, signing
+from tests.attack import connections, requests, signing
 from tests.attack.target import Target
 from tests.harness import Running, running_app
 from tests.visitor import Refused, Visitor
@@ -25,8 +26,9 @@ EXAMPLE = {m: {"example": "day"} for m in ("rgb", "nir", "tir")}
 PASSWORD = "correct horse"
 
 
-def started(app: App, *more: str):
-    return running_app("--weights", str(app.weights), "--examples", str(app.examples), "--device", "cpu", *more)
+def started(app: App, *more: str, descriptors: int | None = None):
+    given = ("--weights", str(app.weights), "--examples", str(app.examples), "--device", "cpu", *more)
+    return running_app(*given, descriptors=descriptors)
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +36,12 @@ def strict(app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runni
     accounts = tmp_path_factory.mktemp("auth") / "accounts"
     accounts.write_text(account_line("ada", PASSWORD))
     with started(app, "--auth", str(accounts), "--log-format", "json") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def narrow(app: App) -> Iterator[Running]:
+    with started(app, descriptors=1024) as found:
         yield found
 
 
@@ -89,8 +97,15 @@ def test_the_log_has_a_line_for_each_request_and_analysis_and_no_names(strict: R
         assert secret not in text
 
 
-def test_a_signal_ends_the_server_while_it_works(app: App) -> None:
-    with started(app) as found, Visitor(found.url) as visitor:
+def test_listeners_leave_room_for_questions_where_descriptors_are_few(narrow: Running) -> None:
+    assert connections.listeners(Target.of(narrow)) is None
+    assert "Traceback" not in narrow.log.read_text()
+
+
+def test_a_signal_ends_the_server_while_it_works(narrow: Running) -> None:
+    """The last to use this server."""
+    found = narrow
+    with Visitor(found.url) as visitor:
         key = visitor.analyse(EXAMPLE)["key"]
         job = visitor.ask("export.supplement", key=key, settings={})
         assert "job" in job
@@ -128,18 +143,18 @@ def test_other_addresses_that_cannot_be_used(host: str, port: int) -> None:
 
 
 def test_options_and_their_defaults(monkeypatch, capsys) -> None:
-    options = program.parse_arguments([])
+    options = page_options.parse_arguments([])
     assert (options.share, options.auth, options.embed_in, options.rate_limit) == (False, None, [], 0)
     assert (options.host_name, options.proxy) == ([], [])
-    named = program.parse_arguments(["--host-name", "Lens.Example.org", "--proxy", "10.0.0.0/8", "--proxy", "::1"])
+    named = page_options.parse_arguments(["--host-name", "Lens.Example.org", "--proxy", "10.0.0.0/8", "--proxy", "::1"])
     assert (named.host_name, named.proxy) == (["lens.example.org"], ["10.0.0.0/8", "::1"])
     for refused in (["--host-name", "https://a.org"], ["--proxy", "somebody"]):
         with pytest.raises(SystemExit):
-            program.parse_arguments(refused)
+            page_options.parse_arguments(refused)
     monkeypatch.setenv("SDTPS_EMBED_IN", "https://a.org,https://b.org")
     monkeypatch.setenv("SDTPS_RATE_LIMIT", "600")
     monkeypatch.setenv("SDTPS_LOG_FORMAT", "json")
-    options = program.parse_arguments([])
+    options = page_options.parse_arguments([])
     assert (options.embed_in, options.rate_limit, options.log_format) == (
         ["https://a.org", "https://b.org"],
         600,
@@ -147,10 +162,10 @@ def test_options_and_their_defaults(monkeypatch, capsys) -> None:
     )
     monkeypatch.delenv("SDTPS_EMBED_IN")
     monkeypatch.setenv("SPACE_ID", "someone/lens")
-    assert program.parse_arguments([]).embed_in == ["https://huggingface.co"]
+    assert page_options.parse_arguments([]).embed_in == ["https://huggingface.co"]
     for wrong in ("example.org", "https://a.org/path", "https://a.org; script-src *"):
         with pytest.raises(SystemExit):
-            program.parse_arguments(["--embed-in", wrong])
+            page_options.parse_arguments(["--embed-in", wrong])
     assert "is not an origin such as https://example.org" in capsys.readouterr().err
 
 
@@ -165,12 +180,16 @@ def test_a_refusal_has_its_status_and_code(app: App) -> None:
     assert (refused.value.status, refused.value.code) == (413, "request.too_big")
 
 
+def test_who_leaves_over_plain_http_has_left(strict: Running) -> None:
+    assert signing.left_token(Target(strict.url), {"username": "ada", "password": PASSWORD}) is None
+
+
 def test_a_stranger_at_a_server_that_asks_for_a_password(strict: Running) -> None:
     """The last of this file: it uses up the tries of this address."""
     with httpx.Client(base_url=strict.url) as client:
         answer = client.post("/login", data={"username": "ada", "password": PASSWORD})
         assert signing.loose_cookies(answer) is None
-    target = Target(strict.url, log=strict.log)
+    target = Target.of(strict)
     assert requests.forged_log(target) is None
     assert signing.forwarded_addresses(target) is None
     text = strict.log.read_text()

@@ -45,7 +45,7 @@ class FindRequest(SplitRequest):
     at: Name | None = None
     facets: bool = False
     survey: Name | None = None
-    column: Literal[COLUMNS] = "ap"
+    column: Literal[COLUMNS] = "ap"  # type: ignore[valid-type]  # the table is the list
     descending: bool = False
     low: Number | None = None
     high: Number | None = None

@@ -1,15 +1,18 @@
-"""Options of commands that work on a data set: the folder and its split, features, and where the work runs."""
+"""Commands over a whole data set: their folder, features and engine, the same names and defaults everywhere."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sdtps.cli import options as shared
+from sdtps.cli.options import Parser, add_model, add_settings, settings_from, the_source, workers_device
 from sdtps.datasets import Dataset, open_dataset
 from sdtps.support.progress import progress_bar
 
+# What brings torch is imported where it is used: describing the options, as --help does, needs none of it.
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sdtps.models.reid import LoadedModel
     from sdtps.retrieval.engine import Engine
     from sdtps.retrieval.features import FolderFeatures, Missing
@@ -17,18 +20,15 @@ if TYPE_CHECKING:
 FOLDER = "RGBNT201, RGBNT100, MSVR310, WMVeID863 or a plain folder; found by looking"
 
 
-def add_folder(parser: shared.Parser) -> None:
-    """The data set of a command that takes one in any layout."""
+def add_folder(parser: Parser) -> None:
+    """Where the image sets are."""
     parser.add_argument("folder", help=FOLDER)
 
 
-def add_searched(parser: shared.Parser) -> None:
-    """A data set whose queries are searched in its gallery, with all that says how."""
+def add_searched(parser: Parser) -> None:
+    """A data set whose queries are searched in its gallery."""
     add_folder(parser)
     parser.add_argument("--split", help="take one split as both query and gallery")
-    add_features(parser)
-    add_engine(parser)
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
 
 
 def searched(options: argparse.Namespace) -> Dataset:
@@ -37,15 +37,30 @@ def searched(options: argparse.Namespace) -> Dataset:
     return dataset.narrowed(options.split) if options.split else dataset
 
 
-def add_features(parser: shared.Parser) -> None:
+def add_measuring(parser: Parser, run: Callable[[argparse.Namespace], int], *, anonymous: bool = False) -> None:
+    """What every command takes that computes features and prints what came of them."""
+    add_features(parser)
+    add_engine(parser)
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    add_model(parser, anonymous=anonymous)
+    add_settings(parser)
+    parser.set_defaults(run=run)
+
+
+def add_features(parser: Parser) -> None:
     """How features of a data set are computed and where they are kept."""
     parser.add_argument("--batch", type=int, default=16, help="image sets per forward pass (16)")
     parser.add_argument("--cache", help="folder for features (default: $SDTPS_CACHE or ~/.cache/sdtps-lens)")
 
 
-def add_engine(parser: shared.Parser) -> None:
+def add_engine(parser: Parser) -> None:
     """Where long work runs."""
-    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on a Ray cluster")
+    parser.add_argument(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="ray: on a cluster, whose workers then have --device",
+    )
     parser.add_argument("--workers", type=int, default=2, help="processes of --engine ray, at most (2)")
     parser.add_argument(
         "--threads", type=int, help="of torch, per process; the last bits of a number depend on it (default: the cores)"
@@ -68,8 +83,8 @@ def engine_from(options: argparse.Namespace) -> "Engine":
     use_threads(options)
     if getattr(options, "engine", "local") == "local":
         return LOCAL
-    source, selectors = shared.the_source(options.sources), selector_paths(options)
-    return Engine(options.workers, options.ray_address, source, selectors, shared.workers_device(options))
+    source, selectors = the_source(options.sources), selector_paths(options)
+    return Engine(options.workers, options.ray_address, source, selectors, workers_device(options))
 
 
 def selector_paths(options: argparse.Namespace) -> tuple[str, ...]:
@@ -84,7 +99,7 @@ def feature_reader(
     from sdtps.pipeline import runnable
     from sdtps.retrieval.feature_store import FeatureStore
 
-    settings = shared.settings_from(options, model.settings)
+    settings = settings_from(options, model.settings)
     runnable(model, settings.variant)  # before anything is computed
     store = FeatureStore(options.cache)
 
