@@ -8,7 +8,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.connect import write_connection_file
 
 from sdtps.resources import PROJECT
