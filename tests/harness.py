@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -58,8 +60,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(*command: str) -> Iterator[Running]:
-    """Run a server; `{port}` in the command becomes a free port."""
+def running(*command: str, descriptors: int | None = None) -> Iterator[Running]:
+    """Run a server; `{port}` in the command becomes a free port, `descriptors` are all it may ever have."""
     port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
@@ -69,12 +71,18 @@ def running(*command: str) -> Iterator[Running]:
         environment = os.environ | places | {"GRADIO_ANALYTICS_ENABLED": "False"}
         process = _start([part.replace("{port}", str(port)) for part in command], environment, log)
         try:
+            if descriptors is not None:
+                resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (descriptors, descriptors))
             url = f"http://127.0.0.1:{port}"
             _wait_for(url, process, log)
             yield Running(url, process, log, cache)
         finally:
             process.terminate()
-            process.wait(20)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                raise
 
 
 @contextmanager
@@ -85,9 +93,9 @@ def serving(*command: str) -> Iterator[str]:
 
 
 @contextmanager
-def running_app(*arguments: str) -> Iterator[Running]:
-    """Run `app.py`."""
-    with running(str(APP), "--port", "{port}", *arguments) as server:
+def running_app(*arguments: str, app: Path = APP, descriptors: int | None = None) -> Iterator[Running]:
+    """Run `app.py`, or that of another state of this program."""
+    with running(str(app), "--port", "{port}", *arguments, descriptors=descriptors) as server:
         yield server
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -26,9 +27,9 @@ PICTURES = {m: {"example": "day"} for m in ("rgb", "nir", "tir")}
 def replicas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Running]]:
     weights = tmp_path_factory.mktemp("weights") / "tiny.safetensors"
     save_checkpoint(random_model(tiny_vit_config(), device="cpu").net, weights, half=False)
-    with ExitStack() as stack:
-        given = ("--weights", str(weights), "--examples", str(EXAMPLES), "--device", "cpu")
-        yield [stack.enter_context(running_app(*given)) for _ in range(2)]
+    given = ("--weights", str(weights), "--examples", str(EXAMPLES), "--device", "cpu")
+    with ExitStack() as stack, ThreadPoolExecutor(2) as starters:  # one start takes as long as two
+        yield list(starters.map(lambda _: stack.enter_context(running_app(*given)), range(2)))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ from pathlib import Path
 from sdtps.cli import options as shared
 from sdtps.cli import work
 from sdtps.cli.figure import width_from
-from sdtps.datasets import open_dataset
 from sdtps.export.figure.style import PRESETS, WORDS, FigureOptions
 from sdtps.matters.defaults import RATIOS, SEEDS
 from sdtps.support.progress import progress_bar
@@ -26,8 +25,7 @@ def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
     short = "does the selection matter: mAP and Rank-k with the choice of patches replaced, all else equal"
     parser = shared.add_command(commands, "matters", short, EXAMPLES)
-    work.add_folder(parser)
-    parser.add_argument("--split", help="take one split as both query and gallery")
+    work.add_searched(parser)
     parser.add_argument(
         "--ratios", type=float, nargs="*", default=list(RATIOS), help="further sparse ratios (0.25 0.5 0.75)"
     )
@@ -47,9 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from sdtps.matters.measure import plan_for
     from sdtps.matters.report import does_it_matter
 
-    dataset = open_dataset(options.folder)
-    if options.split:
-        dataset = dataset.narrowed(options.split)
+    dataset = work.searched(options)
     model = shared.load(options)
     plan = plan_for(
         dataset, shared.settings_from(options, model.settings), options.ratios, options.seeds, options.against

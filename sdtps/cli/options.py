@@ -1,4 +1,4 @@
-"""Options that commands share: weights, settings, pictures, data folders; the same names and defaults everywhere."""
+"""Options that commands share: weights, settings, pictures; the same names and defaults everywhere."""
 
 import argparse
 import json

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sdtps.cli.options import Parser, add_model, add_settings, settings_from, the_source, workers_device
-from sdtps.datasets import Dataset
+from sdtps.datasets import Dataset, open_dataset
 from sdtps.support.progress import progress_bar
 
 # What brings torch is imported where it is used: describing the options, as --help does, needs none of it.
@@ -23,6 +23,18 @@ FOLDER = "RGBNT201, RGBNT100, MSVR310, WMVeID863 or a plain folder; found by loo
 def add_folder(parser: Parser) -> None:
     """Where the image sets are."""
     parser.add_argument("folder", help=FOLDER)
+
+
+def add_searched(parser: Parser) -> None:
+    """A data set whose queries are searched in its gallery."""
+    add_folder(parser)
+    parser.add_argument("--split", help="take one split as both query and gallery")
+
+
+def searched(options: argparse.Namespace) -> Dataset:
+    """The data set that `add_searched` describes."""
+    dataset = open_dataset(options.folder)
+    return dataset.narrowed(options.split) if options.split else dataset
 
 
 def add_measuring(parser: Parser, run: Callable[[argparse.Namespace], int], *, anonymous: bool = False) -> None:

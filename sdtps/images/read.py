@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from sdtps.images import decode as px
+from sdtps.images import tiff
 from sdtps.support.errors import InputError
 from sdtps.support.messages import Message
 from sdtps.types import MODALITIES
@@ -262,7 +263,7 @@ def prepare(triplet: Triplet, size: tuple[int, int]) -> Prepared:
 def _open(source: str | os.PathLike[str] | bytes) -> Image.Image:
     """Open a file or bytes far enough to know its format and size; nothing is decoded yet."""
     if isinstance(source, bytes):
-        stream, length, head = io.BytesIO(source), len(source), source[:512]
+        stream, length, head, content = io.BytesIO(source), len(source), source[:512], source
     else:
         path = Path(source)
         if not os.path.isfile(path):  # false for names that no file can have, where pathlib would raise
@@ -275,6 +276,9 @@ def _open(source: str | os.PathLike[str] | bytes) -> Image.Image:
         except OSError:
             raise InputError("input.unreadable", "The file {name!r} cannot be read.", name=path.name) from None
     check_size(length)
+    if tiff.pieces(content) > tiff.MAX_PIECES:
+        text = "The image is cut into more than {limit} strips or tiles; save it again as a plain PNG or TIFF."
+        raise InputError("input.pieces", text, limit=tiff.MAX_PIECES)
     try:
         return Image.open(stream, formats=FORMATS)
     except Image.DecompressionBombError:

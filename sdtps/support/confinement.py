@@ -49,8 +49,8 @@ def serve(handlers: Mapping[str, Handler]) -> None:
             return
 
 
-def confine(megabytes: int) -> None:
-    """No more memory than that, no files, no core dumps, no new rights; last in line for the processor."""
+def confine(more: int) -> None:
+    """So many further bytes at most, no files, no core dumps, no new rights; last in line for the processor."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(5)
     with contextlib.suppress(OSError, AttributeError):
@@ -59,7 +59,7 @@ def confine(megabytes: int) -> None:
         process.prctl(NO_NEW_RIGHTS, 1, 0, 0, 0)
     if resource is None:
         return
-    most = data_bytes() + megabytes
+    most = data_bytes() + more
     for what, value in (
         (resource.RLIMIT_DATA, most),
         (resource.RLIMIT_CORE, 0),

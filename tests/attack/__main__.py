@@ -1,10 +1,12 @@
 """Start a server, attack it, and print what came of it as a table."""
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -12,7 +14,7 @@ import httpx
 from sdtps.web.server.accounts import account_line
 from tests.attack import connections, files, requests, signing
 from tests.attack.target import Target
-from tests.harness import Running, running_app
+from tests.harness import APP, Running, running_app
 
 Attack = Callable[[Target], str | None]
 OPEN: tuple[Attack, ...] = (
@@ -25,14 +27,23 @@ OPEN: tuple[Attack, ...] = (
     requests.without_words,
     connections.half_sent,
     connections.half_headers,
-    connections.listeners,
+    connections.slow_readers,
     connections.broken_uploads,
     requests.huge_figures,
     requests.one_visitor_for_all,
+    requests.unread_answers,
     files.slow_pictures,
+    files.striped_pictures,
     files.large_pictures,
-    files.hostile_checkpoints,
+    files.large_bundles,
+    files.repeated_checkpoint,
+    files.growing_checkpoint,
+    files.vast_checkpoint,
+    files.overflowing_checkpoint,
+    files.self_holding_checkpoint,
 )
+NARROW: tuple[Attack, ...] = (connections.listeners,)
+DESCRIPTORS = 1024
 PASSWORD = "correct horse"
 
 
@@ -55,32 +66,45 @@ def cookies(target: Target) -> str | None:
     )
 
 
-def as_target(server: Running) -> Target:
-    """What an attacker on the same machine sees of a server."""
-    return Target(server.url, server.process.pid, server.cache.parent, server.log)
+def leaving(target: Target) -> str | None:
+    """Somebody leaves over plain HTTP, and another uses the cookie again."""
+    return signing.left_token(target, {"username": "ada", "password": PASSWORD})
+
+
+@contextmanager
+def with_accounts(app: Path) -> Iterator[Running]:
+    """A server that asks for name and password."""
+    with tempfile.TemporaryDirectory() as folder:
+        accounts = Path(folder) / "accounts"
+        accounts.write_text(account_line("ada", PASSWORD))
+        with running_app("--device", "cpu", "--auth", str(accounts), app=app) as server:
+            yield server
 
 
 def main() -> int:
     """The table; 1 when anything did not hold."""
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
-    parser.add_argument("--only", default="", help="only attacks with this in their name")
+    parser.add_argument("--only", default="", metavar="NAME,NAME", help="only attacks with one of these in their name")
+    parser.add_argument("--app", type=Path, default=APP, help="the app.py of another state of this program")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # the servers must not stay
+    served = ("--device", "cpu", "--allow-upload-weights", "--log-format", "json")
+    groups = (
+        (lambda: running_app(*served, app=options.app), OPEN),
+        (lambda: running_app("--device", "cpu", app=options.app, descriptors=DESCRIPTORS), NARROW),
+        (lambda: with_accounts(options.app), (cookies, leaving, signing.forwarded_addresses)),
+    )
     print("| what a stranger does | what happens | seconds |\n|---|---|---|", flush=True)
     held = []
-
-    def against(server: Running, *attacks: Attack) -> None:
-        for attack in (a for a in attacks if options.only in a.__name__):
-            line, good = run(attack, as_target(server))
-            print(line, flush=True)
-            held.append(good)
-
-    with running_app("--device", "cpu", "--allow-upload-weights", "--log-format", "json") as server:
-        against(server, *OPEN)
-    with tempfile.TemporaryDirectory() as folder:
-        accounts = Path(folder) / "accounts"
-        accounts.write_text(account_line("ada", PASSWORD))
-        with running_app("--device", "cpu", "--auth", str(accounts)) as server:
-            against(server, cookies, signing.forwarded_addresses)
+    for start, attacks in groups:
+        chosen = [a for a in attacks if any(part in a.__name__ for part in options.only.split(","))]
+        if not chosen:
+            continue
+        with start() as server:
+            for attack in chosen:
+                line, good = run(attack, Target.of(server))
+                print(line, flush=True)
+                held.append(good)
     return 0 if all(held) else 1
 
 

@@ -4,6 +4,7 @@ import contextlib
 import socket
 import time
 
+from sdtps.web.server.gate.connections import READER_SECONDS, descriptors
 from tests.attack.target import FUNCTIONS, Target
 from tests.visitor import API
 
@@ -29,21 +30,46 @@ def half_headers(target: Target) -> str | None:
         if wrong := target.still_serves():
             return wrong
         opened[-1].settimeout(30)
-        with contextlib.suppress(ConnectionError):
+        try:
             if opened[-1].recv(1):
                 return "something was answered"
+        except TimeoutError:
+            return "they are open after 30 seconds"
+        except ConnectionError:
+            return None
     return None
 
 
-def listeners(target: Target) -> str | None:
-    """Three hundred listeners that hear nothing."""
+def listeners(target: Target, count: int = 1100) -> str | None:
+    """Eleven hundred listeners that hear nothing, of one address and of eleven, where there are 1,024 descriptors."""
+    if descriptors() < count + 100:
+        return "this machine does not let the attacker open that many connections"
     host, port = target.place
     heads = f"GET {API}/heartbeat/x HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode()
-    with target.connections(300, heads) as opened:
-        refused = sum(_status(connection) != 200 for connection in opened)
-        if refused < 100:
-            return f"{300 - refused} were let in"
-        return target.still_serves()
+    for sources in (("",), tuple(f"127.0.0.{i}" for i in range(2, 13))):
+        with target.connections(count, heads, sources) as opened:
+            let_in = sum(_status(connection) == 200 for connection in opened)
+            if wrong := target.still_serves():
+                return f"{let_in} listeners were let in: {wrong}"
+            if let_in > count // 2:
+                return f"{let_in} listeners were let in"
+    return None
+
+
+def slow_readers(target: Target) -> str | None:
+    """Fifty readers who ask for megabytes and read nothing; they are given up after a while."""
+    host, port = target.place
+    asked = f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode() * 40
+    before = target.open_files()
+    with target.connections(50, asked):
+        deadline = time.monotonic() + READER_SECONDS * 3
+        if wrong := target.still_serves():
+            return wrong
+        while (held := target.open_files() - before) > 25:
+            if time.monotonic() > deadline:
+                return f"{held} connections are held for them"
+            time.sleep(0.2)
+    return None
 
 
 def _status(connection: socket.socket) -> int:
@@ -59,10 +85,13 @@ def broken_uploads(target: Target) -> str | None:
     part = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="x.png"\r\n\r\n'
     for path in (FUNCTIONS, f"{API}/upload"):
         with target.connections(20, _head(target, path, 2**21, FORM) + part + b"x" * 2**20):
-            pass
+            if wrong := target.still_serves():  # and so it has read what was sent
+                return wrong
+    if wrong := target.still_serves():
+        return wrong
     deadline = time.monotonic() + 10
     while left := target.left_behind() - before:
         if time.monotonic() > deadline:
             return f"{len(left)} files are left"
         time.sleep(0.1)
-    return target.still_serves()
+    return None

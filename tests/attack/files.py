@@ -1,15 +1,22 @@
 """Attacks by files: pictures that take long or much, bundles, checkpoints."""
 
+import functools
 import io
 import pickle
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
 from PIL import Image
 
 from tests.attack.target import FUNCTIONS, Target
+from tests.hostile import bundles
+from tests.hostile.checkpoints import demo
+from tests.hostile.checkpoints import own as own_format
+from tests.hostile.checkpoints import state as demo_state
+from tests.hostile.rawfiles import striped_tiff
 from tests.visitor import Visitor
 
 SCAN = b"\xff\xda"
@@ -24,25 +31,53 @@ def many_scans(side: int = 3000, scans: int = 600) -> bytes:
     return content[:start] + content[start:] * scans + b"\xff\xd9"
 
 
-def large_picture(number: int = 0) -> bytes:
-    """Forty megapixels in some hundred kilobytes."""
+@functools.cache
+def _forty_megapixels() -> bytes:
     stream = io.BytesIO()
-    Image.new("RGB", (8000, 5000), (number % 256, 80, 90)).save(stream, "PNG")
+    Image.new("RGB", (8000, 5000), (70, 80, 90)).save(stream, "PNG")
     return stream.getvalue()
+
+
+def large_picture(number: int = 0) -> bytes:
+    """Forty megapixels in some hundred kilobytes; each number is another file."""
+    return _forty_megapixels() + number.to_bytes(4, "big")
 
 
 def slow_pictures(target: Target) -> str | None:
     """Two pictures that take a minute each, while somebody moves a slider."""
-    content = many_scans(4000, 3000)
-    with Visitor(target.url) as visitor:
-        answer = visitor.stage("rgb", content)
-    if answer.get("error", {}).get("code") not in ("input.slow", "input.damaged"):
-        return str(answer)[:120]
-    return target.still_serves()
+    return _two_at_once(target, many_scans(4000, 3000), "input.slow", "input.damaged")
 
 
-def large_pictures(target: Target, count: int = 24) -> str | None:
-    """Honest pictures of forty megapixels, one after the other."""
+def striped_pictures(target: Target) -> str | None:
+    """Pictures of two million strips, while somebody moves a slider."""
+    return _two_at_once(target, striped_tiff(2_000_000), "input.pieces")
+
+
+def _two_at_once(target: Target, content: bytes, *codes: str) -> str | None:
+    """Send a picture twice, use the page meanwhile; both must end in one of these sentences."""
+    with Visitor(target.url) as visitor, ThreadPoolExecutor(2) as senders:
+        sent = [senders.submit(visitor.stage, "rgb", content) for _ in range(2)]
+        if wrong := target.still_serves():
+            return wrong
+        ended = [answer.result().get("error", {}).get("code") or "a picture" for answer in sent]
+    return None if set(ended) <= set(codes) else f"ended with {' and '.join(ended)}"
+
+
+def large_bundles(target: Target, count: int = 8) -> str | None:
+    """Bundles that hold pictures of forty megapixels, eight at once."""
+    picture = large_picture()
+    content = bundles.having(**{f"inputs/{m}.png": picture for m in ("rgb", "nir", "tir")})()
+    before = target.peak()
+    with Visitor(target.url) as visitor, ThreadPoolExecutor(count) as senders:
+        answers = list(senders.map(lambda _: visitor.stage("bundle", content), range(count)))
+    if wrong := next((a["error"] for a in answers if "error" in a), None):
+        return str(wrong)[:120]
+    grown = target.peak() - before
+    return f"took {grown:.0f} MB" if grown > 500 else target.still_serves()
+
+
+def large_pictures(target: Target, count: int = 10) -> str | None:
+    """Ten honest pictures of forty megapixels, one after the other."""
     with Visitor(target.url) as visitor:
         visitor.stage("rgb", large_picture())
         before = target.memory()
@@ -67,9 +102,7 @@ def self_holding_module() -> bytes:
 
 def repeated_tensors() -> bytes:
     """Numbers that repeat: a few bytes on disk, gigabytes when they are copied."""
-    stream = io.BytesIO()
-    torch.save({"blocks.0.attn.qkv.weight": torch.zeros(1).expand(24_000, 24_000)}, stream)
-    return stream.getvalue()
+    return demo(**{"classifier.weight": torch.zeros(1).expand(600_000, 1000)})()
 
 
 def growing_pickle() -> bytes:
@@ -77,22 +110,65 @@ def growing_pickle() -> bytes:
     return b"\x80\x02cbuiltins\nbytearray\nJ\x00\x00\x00\x7f\x85R."
 
 
+def vast_grid() -> bytes:
+    """Some bytes that ask for 65,536 patches in 200 blocks."""
+    options = {"timm_options": {"depth": 200, "embed_dim": 4, "num_heads": 1}}
+    return own_format(input_size=[4096, 4096], backbone_options=options)()
+
+
+def overflowing() -> bytes:
+    """Finite weights whose predictor overflows."""
+    return demo(**{name: tensor * 0 + 3e38 for name, tensor in demo_state().items() if "_sparse." in name})()
+
+
+CHECKPOINTS: dict[str, Callable[[], bytes]] = {
+    "module.pt": self_holding_module,
+    "repeated.pth": repeated_tensors,
+    "growing.pth": growing_pickle,
+    "vast.safetensors": vast_grid,
+    "overflowing.pth": overflowing,
+}
+
+
 def checkpoints() -> Iterator[tuple[str, bytes]]:
     """Files that no reader should fall for."""
-    yield "module.pt", self_holding_module()
-    yield "repeated.pth", repeated_tensors()
-    yield "growing.pth", growing_pickle()
+    for name, make in CHECKPOINTS.items():
+        yield name, make()
 
 
-def hostile_checkpoints(target: Target) -> str | None:
-    """Checkpoints that hold themselves, repeat or grow, where uploads are allowed."""
-    before = target.memory()
+def _checkpoint(target: Target, name: str) -> str | None:
+    """Upload one; the end must be a sentence, and the server no larger than before."""
+    before = target.peak()
     with Visitor(target.url) as visitor:
-        for name, content in checkpoints():
-            fields = {"force": "no", "component_id": str(visitor.component), "fn_name": "upload_weights"}
-            form = {"data": fields | {"session_hash": visitor.session}, "files": {"file": (name, content)}}
-            answer = visitor.http.post(FUNCTIONS, **form, timeout=180).json()
-            if not str(answer.get("error", {}).get("code", "")).startswith("weights."):
-                return f"{name}: {str(answer)[:120]}"
-    grown = target.memory() - before
-    return f"memory grew by {grown:.0f} MB" if grown > 200 else target.still_serves()
+        fields = {"force": "yes", "component_id": str(visitor.component), "fn_name": "upload_weights"}
+        form = {"data": fields | {"session_hash": visitor.session}, "files": {"file": (name, CHECKPOINTS[name]())}}
+        answer = visitor.http.post(FUNCTIONS, **form, timeout=90).json()  # type: ignore[arg-type]
+    if not str(answer.get("error", {}).get("code", "")).startswith(("weights.", "model.")):
+        return f"taken: {str(answer)[:100]}"
+    grown = target.peak() - before
+    return f"took {grown:.0f} MB" if grown > 200 else target.still_serves()
+
+
+def self_holding_checkpoint(target: Target) -> str | None:
+    """A compiled module that holds itself, where uploads of weights are allowed."""
+    return _checkpoint(target, "module.pt")
+
+
+def repeated_checkpoint(target: Target) -> str | None:
+    """Tensors that repeat one number."""
+    return _checkpoint(target, "repeated.pth")
+
+
+def growing_checkpoint(target: Target) -> str | None:
+    """A pickle of some bytes that asks for two billion."""
+    return _checkpoint(target, "growing.pth")
+
+
+def vast_checkpoint(target: Target) -> str | None:
+    """Some bytes that ask for 65,536 patches in 200 blocks."""
+    return _checkpoint(target, "vast.safetensors")
+
+
+def overflowing_checkpoint(target: Target) -> str | None:
+    """Finite weights that overflow in the predictor."""
+    return _checkpoint(target, "overflowing.pth")

@@ -1,7 +1,9 @@
 """Attacks by requests: foreign pages, shapes that cost more than they weigh, addresses, questions without sense."""
 
+import contextlib
 import json
 import secrets
+import time
 
 import httpx
 
@@ -14,14 +16,17 @@ NESTED = b"[],"
 
 def foreign_origin(target: Target) -> str | None:
     """A page of another origin reads answers and the token of the session."""
-    for path in ("/config", "/", f"{API}/info", f"{API}/token"):
-        answer = target.get(path, headers={"Origin": EVIL, "Cookie": "x=y"})
-        allowed = answer.headers.get("access-control-allow-origin")
-        if answer.status_code != 403 or allowed is not None:
-            return f"{path}: {answer.status_code}, allowed for {allowed}"
-    asked = {"Origin": EVIL, "Access-Control-Request-Method": "POST"}
-    preflight = httpx.options(f"{target.url}{FUNCTIONS}", headers=asked)
-    return None if "access-control-allow-origin" not in preflight.headers else "a preflight was allowed"
+    asked = {"Origin": EVIL, "Access-Control-Request-Method": "POST", "Cookie": "x=y"}
+    for host in ({"Host": "192.0.2.7:7860"}, {}):  # as a server of a network, and by its loopback name
+        for path in ("/config", "/", f"{API}/info", f"{API}/token"):
+            answer = target.get(path, headers=asked | host)
+            allowed = answer.headers.get("access-control-allow-origin")
+            if allowed is not None or answer.status_code not in (403, 421):
+                return f"{path}: {answer.status_code}, readable for {allowed or 'nobody'}"
+        preflight = httpx.options(f"{target.url}{FUNCTIONS}", headers=asked | host)
+        if "access-control-allow-origin" in preflight.headers:
+            return "a preflight was allowed"
+    return None
 
 
 def rebinding(target: Target) -> str | None:
@@ -74,9 +79,11 @@ def many_parts(target: Target) -> str | None:
 def forged_log(target: Target) -> str | None:
     """Newlines, escapes and 20 kB in an address."""
     mark = secrets.token_hex(6)
-    for path in (f"/{mark}%0a%7b%22event%22:%22{mark}%22%7d", f"{API}/call/{mark}%1b[31m", f"/{mark}" + "x" * 20_000):
-        target.get(path)
-    target.get(f"{API}/queue/data?session_hash={mark}%0a{mark}")
+    line = f"{mark}%0a%7b%22event%22:%22{mark}%22%7d"
+    known = (f"{API}/call/{mark}%1b[31m", f"{API}/queue/{line}", f"{API}/queue/data?session_hash={line}")
+    for path in (f"/{line}", f"/{mark}" + "x" * 20_000, f"{API}/{line}", *known):
+        with contextlib.suppress(httpx.HTTPError):  # whatever is answered: the log is looked at
+            target.get(path)
     if target.log is None:
         return None
     return "words of an address are in the log" if mark in target.log.read_text(errors="replace") else None
@@ -132,6 +139,28 @@ def one_visitor_for_all(target: Target) -> str | None:
             if "job" in answer_of_greedy:
                 greedy.ask("job.cancel", job=answer_of_greedy["job"])
     return None if "result" in answer else f"another visitor: {answer}"
+
+
+def unread_answers(target: Target) -> str | None:
+    """Five hundred analyses whose answers nobody fetches; after the first two hundred nothing grows any more."""
+    pictures = {m: {"example": _example(target)} for m in ("rgb", "nir", "tir")}
+    with Visitor(target.url) as visitor:
+        visitor.analyse(pictures)
+        _ask_without_listening(target, visitor, pictures, 200)
+        before = target.memory()
+        _ask_without_listening(target, visitor, pictures, 300)
+    grown = target.memory() - before
+    return f"memory grew by {grown:.0f} MB" if grown > 40 else target.still_serves()
+
+
+def _ask_without_listening(target: Target, visitor: Visitor, pictures: dict[str, dict[str, str]], count: int) -> None:
+    event = {"id": 1, "request": {"pictures": pictures, "settings": {}}}
+    body = {"data": [], "fn_index": visitor.event, "trigger_id": visitor.component, "event_data": event}
+    for _ in range(count):
+        while visitor.http.post(f"{API}/queue/join", json=body | {"session_hash": secrets.token_hex(6)}).is_error:
+            time.sleep(0.1)  # the queue is full
+    while target.get(f"{API}/queue/status").json()["queue_size"]:
+        time.sleep(0.1)
 
 
 def huge_figures(target: Target) -> str | None:

@@ -24,3 +24,15 @@ def loose_cookies(answer: httpx.Response) -> str | None:
     text = cookies[0].lower()
     missing = [part for part in ("samesite=lax", "httponly", "max-age=") if part not in text]
     return f"without {', '.join(missing)}" if missing else None
+
+
+def left_token(target: Target, account: dict[str, str]) -> str | None:
+    """Whether a token opens the page after its owner left this session."""
+    with httpx.Client(base_url=target.url, timeout=30) as client:
+        client.post("/login", data=account)
+        token = dict(client.cookies)
+        if client.get("/config").status_code != 200:
+            return "signing in did not work"
+        client.get("/logout?all_session=false")
+    again = httpx.get(f"{target.url}/config", cookies=token, timeout=30)
+    return None if again.status_code == 401 else f"the old token is answered with {again.status_code}"

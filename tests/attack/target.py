@@ -3,13 +3,15 @@
 import contextlib
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 from urllib.parse import urlsplit
 
 import httpx
 
+from tests.harness import Running
 from tests.visitor import API, Visitor
 
 FUNCTIONS = f"{API}/component_server/"
@@ -33,6 +35,11 @@ class Target:
     folder: Path | None = None
     log: Path | None = None
 
+    @classmethod
+    def of(cls, server: Running) -> Self:
+        """What an attacker on the same machine sees of a server."""
+        return cls(server.url, server.process.pid, server.cache.parent, server.log)
+
     @property
     def place(self) -> tuple[str, int]:
         """Host and port."""
@@ -44,6 +51,13 @@ class Target:
         if self.pid is None:
             return 0.0
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MEGABYTE
+
+    def peak(self) -> float:
+        """The most megabytes that were ever in use by the server."""
+        if self.pid is None:
+            return 0.0
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
     def open_files(self) -> int:
         """Descriptors of the server."""
@@ -70,15 +84,17 @@ class Target:
         return None if answer["error"]["code"] == "session.expired" else "sliders do not answer"
 
     @contextlib.contextmanager
-    def connections(self, count: int, start: bytes) -> Iterator[list[socket.socket]]:
-        """So many connections that have sent some bytes, and then nothing."""
+    def connections(self, count: int, start: bytes, sources: Sequence[str] = ("",)) -> Iterator[list[socket.socket]]:
+        """So many connections that have sent some bytes, and then nothing, in turn from each of these addresses."""
         opened: list[socket.socket] = []
         try:
-            for _ in range(count):
-                connection = socket.create_connection(self.place, timeout=10)
-                opened.append(connection)
+            for i in range(count):
+                source = sources[i % len(sources)]
+                with contextlib.suppress(ConnectionError, TimeoutError):  # there is no room any more
+                    place = (source, 0) if source else None
+                    opened.append(socket.create_connection(self.place, timeout=10, source_address=place))
                 with contextlib.suppress(OSError):  # turned away already
-                    connection.sendall(start)
+                    opened[-1].sendall(start)
             yield opened
         finally:
             for connection in opened:

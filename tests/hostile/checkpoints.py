@@ -24,7 +24,7 @@ PROJ = "BACKBONE.base.proj"
 
 
 @functools.cache
-def _state() -> dict[str, Any]:
+def state() -> dict[str, Any]:
     return random_state(demo_shapes(depth=1, rows=25, classes=9))
 
 
@@ -41,7 +41,7 @@ def saved(content: Any, *, legacy: bool = False) -> bytes:
 
 def demo(**changes: Any) -> Callable[[], bytes]:
     """A small DeMo checkpoint with some tensors changed, or (None) left out."""
-    return lambda: saved({k: v for k, v in (_state() | changes).items() if v is not None})
+    return lambda: saved({k: v for k, v in (state() | changes).items() if v is not None})
 
 
 def vit(**changes: Any) -> Callable[[], bytes]:
@@ -100,7 +100,7 @@ ITSELF = b"\x80\x02c__torch__\nM\n)\x81q\x00}q\x01X\x05\x00\x00\x00childq\x02h\x
 FLOAT8 = torch.ones(64, 32).to(torch.float8_e4m3fn)
 CHECKPOINTS: tuple[Case, ...] = (
     Case("good.pth", demo()),
-    Case("wrapped.pth", lambda: saved({"state_dict": {f"module.{k}": v for k, v in _state().items()}, "epoch": 3})),
+    Case("wrapped.pth", lambda: saved({"state_dict": {f"module.{k}": v for k, v in state().items()}, "epoch": 3})),
     Case("half.pth", demo(**{PROJ: torch.ones(64, 32, dtype=torch.float16)})),
     Case("named <img src=x onerror=alert(1)>.pth", demo()),
     refused("empty.pth", constant(b""), "weights.empty"),
@@ -109,9 +109,9 @@ CHECKPOINTS: tuple[Case, ...] = (
     refused("pointer.pth", constant(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"), "weights.pointer"),
     refused("picture.pth", lambda: raw.zeros_png(8, 8), "weights.not_one"),
     refused("cut.pth", lambda: demo()()[:-300], DAMAGED),
-    refused("cut-legacy.pth", lambda: saved(_state(), legacy=True)[:-900], DAMAGED),
+    refused("cut-legacy.pth", lambda: saved(state(), legacy=True)[:-900], DAMAGED),
     refused("cut.safetensors", lambda: save({"x": torch.ones(64)})[:100], DAMAGED),
-    refused("code.pth", lambda: saved({"state_dict": _state(), "x": Payload()}), "weights.code"),
+    refused("code.pth", lambda: saved({"state_dict": state(), "x": Payload()}), "weights.code"),
     refused("code-legacy.pth", lambda: saved({"x": Payload()}, legacy=True), "weights.code"),
     refused("code-alone.pth", lambda: pickle.dumps(Payload()), "weights.code", DAMAGED),
     refused("code-compiled.pt", compiled(pickle.dumps(Payload())), "weights.no_tensors"),

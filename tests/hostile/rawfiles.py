@@ -56,6 +56,18 @@ def endless_tiff(pages: int) -> bytes:
     return b"II*\0" + struct.pack("<I", 8) + b"".join(directories) + ifd(grey_page(32, 32, 8), 0)
 
 
+def striped_tiff(strips: int, width: int = 8, *, following: bool = False) -> bytes:
+    """A TIFF of one row to a strip, which all show its own first bytes; or such a picture behind a small one."""
+    first = ifd(grey_page(width, width, 8), 0)
+    place = 8 + (len(first) if following else 0)
+    tables = place + len(first)
+    tags = grey_page(width, strips, 8) | {278: (4, 1, 1)}
+    tags |= {273: (3, strips, tables), 279: (3, strips, tables + 2 * strips)}
+    before = ifd(grey_page(width, width, 8), place) if following else b""
+    rows = struct.pack("<H", 8) * strips + struct.pack("<H", width) * strips
+    return b"II*\0" + struct.pack("<I", 8) + before + ifd(tags, 0) + rows
+
+
 def zip_of_many(members: int) -> bytes:
     """A zip whose directory lists very many empty members."""
     local = struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, 0, 0, 0, 0, 0, 0, 1, 0) + b"x"

@@ -1,7 +1,9 @@
 """Pictures of strangers in a process of its own: the same answers, and bounds that the system holds."""
 
 import io
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from sdtps.images import confined
 from sdtps.images.read import MAX_BYTES, Picture, read_picture, read_wide
 from sdtps.support.confined import Overran, Pool
 from sdtps.support.errors import InputError
-from tests.attack.files import many_scans
+from tests.attack.files import large_picture, many_scans
 from tests.hostile.pictures import PICTURES
 
 
@@ -77,6 +79,23 @@ def test_memory_is_bounded_by_the_system(monkeypatch) -> None:
     with pytest.raises(InputError, match="too much memory"):
         confined.read_picture(png(5000, 6000))
     assert confined.read_picture(png(9, 8)).size == (9, 8)
+    pool.close()
+
+
+def resident(process: str = "self") -> float:
+    """Megabytes in use by a process."""
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_large_pictures_leave_no_memory_behind(monkeypatch) -> None:
+    pool = small_pool(monkeypatch)
+    pool.warm()
+    before, fresh = resident(), resident(str(pool._idle[0].process.pid))
+    for number in range(2):
+        assert confined.read_picture(large_picture(number)).size == (1280, 2048)
+    assert resident() - before < 60
+    assert [w for w in pool._idle if resident(str(w.process.pid)) - fresh > 250] == [], "it should have left"
     pool.close()
 
 

@@ -15,9 +15,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 import sdtps
 from sdtps.checkpoints.load import random_model, save_checkpoint
 from sdtps.models.reid import LoadedModel, ModelConfig
+from sdtps.resources import GALLERY
 from sdtps.training.synth import sample, write_rgbnt201
 from tests.datasets import trees
-from tests.harness import chromium, serving_app
+from tests.harness import Running, chromium, running_app
 
 EXAMPLES = {"day": {"day"}, "night": {"night"}, "black-rgb": {"black_rgb"}}
 PERSON, VEHICLE = (256, 128), (128, 256)
@@ -35,6 +36,7 @@ class App:
     cosines: Path
     examples: Path
     data: dict[str, Path]
+    server: Running | None = None
 
     def files(self, name: str) -> tuple[str, str, str]:
         rgb, nir, tir = (str(self.examples / name / f"{m}.png") for m in ("rgb", "nir", "tir"))
@@ -90,8 +92,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     data = write_data(folder / "data")
     listed = [part for path in (weights, vehicle, cosines) for part in ("--weights", str(path))]
     listed += [part for path in data.values() for part in ("--data", str(path))]
-    with serving_app(*listed, "--examples", str(examples), "--device", "cpu") as url:
-        yield App(url, weights, vehicle, cosines, examples, data)
+    listed += ["--gallery", str(GALLERY)]
+    with running_app(*listed, "--examples", str(examples), "--device", "cpu") as server:
+        yield App(server.url, weights, vehicle, cosines, examples, data, server)
 
 
 @pytest.fixture(scope="session")

@@ -18,9 +18,10 @@ from datetime import UTC, datetime
 from typing import Any, ParamSpec, TypeVar
 
 from gradio.context import LocalContext
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from sdtps.support.messages import plain
+from sdtps.web.server.gate.http_layer import HttpLayer
 from sdtps.web.server.gate.identity import visitor_of
 from sdtps.web.server.gate.routes import HEALTH, METHODS, OTHER, STATIC, route_name, route_path
 from sdtps.web.session.visitor import Visitor, answering
@@ -88,16 +89,13 @@ def short_session(session: object) -> str | None:
     return hashlib.sha256(str(session).encode()).hexdigest()[:8] if session else None
 
 
-class RequestLog:
+class RequestLog(HttpLayer):
     """Writes the line of each request; static files and health checks have none."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on, watch and write."""
-        path = route_path(scope) if scope["type"] == "http" else ""
-        if scope["type"] != "http" or path.startswith(STATIC) or path == HEALTH:
+        path = route_path(scope)
+        if path.startswith(STATIC) or path == HEALTH:
             await self.app(scope, receive, send)
             return
         method = scope["method"] if scope["method"] in METHODS else OTHER

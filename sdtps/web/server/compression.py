@@ -6,6 +6,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sdtps.support.byte_lru import ByteLru
+from sdtps.web.server.gate.http_layer import HttpLayer
 from sdtps.web.server.gate.routes import STATIC, route_path
 
 DOCUMENT = "/"
@@ -15,17 +16,17 @@ MINIMUM = 1024  # bytes: less does not shrink
 KEPT_BYTES = 16 * 1024 * 1024
 
 
-class Compression:
+class Compression(HttpLayer):
     """Compresses the document and static files for clients that can read it; files are compressed once."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+        super().__init__(app)
         self._kept: ByteLru[bytes] = ByteLru(KEPT_BYTES, len)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on, and compress the answer where that pays."""
-        path = route_path(scope) if scope["type"] == "http" else ""
-        if scope["type"] != "http" or scope["method"] != "GET" or not (path == DOCUMENT or path.startswith(STATIC)):
+        path = route_path(scope)
+        if scope["method"] != "GET" or not (path == DOCUMENT or path.startswith(STATIC)):
             await self.app(scope, receive, send)
             return
         readable = "gzip" in Headers(scope=scope).get("accept-encoding", "")

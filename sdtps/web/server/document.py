@@ -7,9 +7,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import FileResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from sdtps.web import static
+from sdtps.web.server.gate.http_layer import HttpLayer
 from sdtps.web.server.gate.routes import PICTURE, route_path
 
 TITLE = "SDTPS Lens"
@@ -47,15 +48,12 @@ def picture_route() -> Route:
     return Route(PICTURE, lambda _: FileResponse(static.STATIC / "preview.jpg", media_type="image/jpeg"))
 
 
-class Document:
+class Document(HttpLayer):
     """Rewrites the head of the document at the root."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on, and rewrite the answer."""
-        if scope["type"] != "http" or scope["method"] != "GET" or route_path(scope) != "/":
+        if scope["method"] != "GET" or route_path(scope) != "/":
             await self.app(scope, receive, send)
             return
         start: Message = {}

@@ -11,6 +11,8 @@ import re
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sdtps.web.server.gate.http_layer import HttpLayer
+
 SCRIPT = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 POLICY = {
     "default-src": "'self'",
@@ -34,7 +36,7 @@ PLAIN = {
 HTML = "text/html"
 
 
-class SecurityHeaders:
+class SecurityHeaders(HttpLayer):
     """Adds the headers to every answer.
 
     Args:
@@ -43,15 +45,12 @@ class SecurityHeaders:
     """
 
     def __init__(self, app: ASGIApp, embed_in: tuple[str, ...] = ()) -> None:
-        self.app = app
+        super().__init__(app)
         self.ancestors = " ".join(("'self'", *embed_in))
         self.plain = PLAIN if embed_in else PLAIN | {"X-Frame-Options": "SAMEORIGIN"}  # it cannot name an origin
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on, and add to the answer."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         start: Message | None = None
         page = bytearray()
 

@@ -38,7 +38,8 @@ from sdtps.web.server.gate.routes import (
 )
 
 CROWD = 64  # requests of the page that may be under way at once
-STREAMS_PER_ADDRESS = 128  # open pages of one address: a class can sit behind it
+MOST_STREAMS = 512  # open pages of all addresses, where nobody counted the connections
+STREAMS_PER_ADDRESS = 128  # and of one: a class can sit behind it
 LOGINS_PER_MINUTE = 10
 MAX_CLIENTS = 10_000
 
@@ -101,18 +102,26 @@ class Crowd(Guard):
 
 
 class StreamLimit(Guard):
-    """At most so many answers that stay open, for one address."""
+    """At most so many answers that stay open, for one address and for all.
 
-    def __init__(self, app: ASGIApp, most: int = STREAMS_PER_ADDRESS) -> None:
+    Args:
+        app: the next application.
+        most: for one address.
+        total: for all; below the number of connections, so that there is always room for a question.
+    """
+
+    def __init__(self, app: ASGIApp, most: int = STREAMS_PER_ADDRESS, total: int = MOST_STREAMS) -> None:
         super().__init__(app)
-        self.most = most
+        self.most, self.total = min(most, max(1, total // 2)), total
         self.open: Counter[str] = Counter()
 
     def check(self, scope: Scope, path: str) -> JSONResponse | None:
         """Whether there is room."""
         listening = path.startswith(STREAMS) and scope["method"] == "GET"
-        if not listening or self.open[address_of(scope.get("client"))] < self.most:
+        if not listening:
             return None
+        if self.open[address_of(scope.get("client"))] < self.most:
+            return busy() if self.open.total() >= self.total else None
         text = "Too many pages of this server are open at your address; close some and try again."
         return refusal(429, Message("server.streams", text), {"Connection": "close", "Retry-After": "30"})
 
@@ -160,11 +169,13 @@ class RateLimit(Guard):
         return None if left >= 1 else too_many(int((1 - left) * 60 / size) + 1)
 
 
-def guards(*, max_file: int, per_minute: int = 0, folder: Path | None = None) -> list[Middleware]:
+def guards(
+    *, max_file: int, per_minute: int = 0, folder: Path | None = None, listeners: int = MOST_STREAMS
+) -> list[Middleware]:
     """Which guards stand in which order, outermost first."""
     return [
         Middleware(Doors),
-        Middleware(StreamLimit),
+        Middleware(StreamLimit, total=listeners),
         Middleware(RateLimit, per_minute=per_minute),
         Middleware(SizeLimit, max_file=max_file, folder=folder),
         Middleware(Crowd),

@@ -3,7 +3,6 @@
 Jupyter and VS Code show it in a frame from this machine; Colab forwards the port itself.
 """
 
-import argparse
 import atexit
 import os
 import socket
@@ -14,8 +13,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from starlette.middleware import Middleware
-
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.datasets import open_dataset
 from sdtps.datasets.examples import find_examples
@@ -24,8 +21,11 @@ from sdtps.resources import EXAMPLES
 from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.web.server.api import health_route
 from sdtps.web.server.document import picture_route
+from sdtps.web.server.gate import connections
+from sdtps.web.server.gate.layers import GateOptions, gate
+from sdtps.web.server.gate.turns import FairQueue
 from sdtps.web.server.page import build_page, launch_options
-from sdtps.web.server.run import FUNCTION_THREADS, GRACE_SECONDS, middleware
+from sdtps.web.server.run import FUNCTION_THREADS, GRACE_SECONDS
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.data_registry import DataRegistry
 from sdtps.web.session.model_registry import ModelRegistry, open_registry
@@ -44,6 +44,7 @@ FRAMES = (
     "https://*.googleusercontent.com",
     "https://*.colab.dev",
 )
+COLAB_NAMES = (".googleusercontent.com", ".colab.dev")  # under which Colab forwards a port of its machine
 
 
 class LivePage:
@@ -125,30 +126,26 @@ def launch(
     page = build_page(backend)
     settings = launch_options()
     port = port or _free_port()
-    page.launch(
-        server_name=HOST,
-        server_port=port,
-        share=False,  # Colab would open a tunnel by itself
-        inline=False,
-        prevent_thread_lock=True,
-        quiet=True,
-        max_threads=FUNCTION_THREADS,
-        app_kwargs={
-            "middleware": _guards(settings["max_file_size"]),
-            "routes": [health_route(backend, page), picture_route()],
-        },
-        **settings,
-    )
+    names = () if _colab() is None else COLAB_NAMES
+    around = GateOptions(HOST, names, FRAMES, max_file=settings["max_file_size"])
+    FairQueue(page)
+    with connections.installed(lambda app: gate(app, around)):
+        page.launch(
+            server_name=HOST,
+            server_port=port,
+            share=False,  # Colab would open a tunnel by itself
+            inline=False,
+            prevent_thread_lock=True,
+            quiet=True,
+            max_threads=FUNCTION_THREADS,
+            app_kwargs={"routes": [health_route(backend, page), picture_route()]},
+            **settings,
+        )
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
     live = LivePage(page, backend, port, height)
     if inline:
         live.show()
     return live
-
-
-def _guards(max_file: int) -> list[Middleware]:
-    """Everything around the routes of this page alone: other servers of the kernel stay as they are."""
-    return middleware(max_file, argparse.Namespace(embed_in=FRAMES, rate_limit=0))
 
 
 def _colab() -> Any:

@@ -78,6 +78,7 @@ def launch_options(*, upload_weights: bool = False) -> dict[str, Any]:
         "run_history": False,
         "show_error": False,
         "ssr_mode": False,
+        "_frontend": False,  # leaves out a question to itself, which a busy machine fails within its three seconds
         "state_session_capacity": 200,
         "max_file_size": UPLOAD_BYTES + MEGABYTE if upload_weights else 24 * MEGABYTE,
     }

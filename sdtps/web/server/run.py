@@ -12,21 +12,16 @@ from typing import Any
 
 import gradio as gr
 from gradio.utils import get_upload_folder
-from starlette.middleware import Middleware
 
 from sdtps.support.errors import InputError
 from sdtps.web.server import access_log as logs
 from sdtps.web.server.accounts import read_accounts, signing_in
 from sdtps.web.server.api import health_route
-from sdtps.web.server.compression import Compression
-from sdtps.web.server.document import Document, picture_route
+from sdtps.web.server.document import picture_route
 from sdtps.web.server.gate import connections
-from sdtps.web.server.gate.failures import Failures, give_words
-from sdtps.web.server.gate.identity import Identity
+from sdtps.web.server.gate.failures import give_words
 from sdtps.web.server.gate.layers import GateOptions, gate
 from sdtps.web.server.gate.turns import FairQueue
-from sdtps.web.server.headers import SecurityHeaders
-from sdtps.web.server.limits import guards
 from sdtps.web.server.page import launch_options
 from sdtps.web.server.temporary_files import TemporaryFiles, own_folder
 from sdtps.web.server.tools import give_structure
@@ -68,24 +63,24 @@ def serve(
         options.root_path,
         folder,
     )
-    connections.install(lambda app: gate(app, around), options.proxy)
     give_words()
     FairQueue(page)
     if options.share:
         print(f"Warning: {SHARED}", file=sys.stderr)
-    _, local, shared = page.launch(
-        server_name=options.host,
-        server_port=options.port,
-        share=options.share,
-        root_path=options.root_path or None,
-        mcp_server=options.mcp,
-        prevent_thread_lock=True,
-        quiet=True,
-        max_threads=FUNCTION_THREADS,
-        auth=_gate(options.auth),
-        app_kwargs={"routes": [health_route(backend, page), picture_route()]},
-        **settings,
-    )
+    with connections.installed(lambda app: gate(app, around), options.proxy):
+        _, local, shared = page.launch(
+            server_name=options.host,
+            server_port=options.port,
+            share=options.share,
+            root_path=options.root_path or None,
+            mcp_server=options.mcp,
+            prevent_thread_lock=True,
+            quiet=True,
+            max_threads=FUNCTION_THREADS,
+            auth=_gate(options.auth),
+            app_kwargs={"routes": [health_route(backend, page), picture_route()]},
+            **settings,
+        )
     give_structure(page, folder)
     ready(f"Open {local}")
     page.server.config.timeout_graceful_shutdown = GRACE_SECONDS
@@ -95,14 +90,6 @@ def serve(
     log.info("serving", extra={"facts": {"url": local, "shared": shared}})
     stop.wait()
     _end(page, [temporary.stop, backend.close, _close_fonts])
-
-
-def middleware(max_file: int, options: argparse.Namespace) -> list[Middleware]:
-    """What stands round the routes of a page in a kernel, outermost first; its server has other pages, too."""
-    headers = Middleware(SecurityHeaders, embed_in=tuple(options.embed_in))
-    seen = [Middleware(Identity), Middleware(logs.RequestLog), Middleware(Compression)]
-    around = [*seen, headers, Middleware(Document), Middleware(Failures)]
-    return around + guards(max_file=max_file, per_minute=options.rate_limit)
 
 
 def _end(page: gr.Blocks, closing: list[Callable[[], Any]]) -> None:

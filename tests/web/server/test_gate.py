@@ -208,6 +208,22 @@ def test_cookies_are_for_this_site_this_scheme_and_a_limited_time(url, embedded,
     assert client.get("/").headers.get_list("set-cookie") == expected
 
 
+def test_who_leaves_is_known_by_the_plain_copy_and_both_are_taken_back() -> None:
+    def leave(request: Request) -> Response:
+        answer = JSONResponse(request.cookies)
+        answer.delete_cookie("access-token-1")
+        answer.delete_cookie("access-token-unsecure-1")
+        return answer
+
+    routes = [Route(path, leave) for path in ("/logout", "/token")]
+    client = TestClient(Cookies(Starlette(routes=routes)), headers={"Cookie": "access-token-unsecure-1=t"})
+    answer = client.get("/logout")
+    assert answer.json() == {"access-token-1": "t"}
+    taken = [cookie.partition("=")[0] for cookie in answer.headers.get_list("set-cookie")]
+    assert taken == ["access-token-1", "access-token-unsecure-1"]
+    assert client.get("/token").json() == {"access-token-unsecure-1": "t"}, "no route tells it to scripts"
+
+
 def test_addresses_of_one_network_are_one_visitor() -> None:
     assert address_of(("2001:db8:1:2:3:4:5:6", 1)) == address_of(("2001:db8:1:2::9", 2)) == "2001:db8:1:2::/64"
     assert address_of(("2001:db8:1:3::9", 2)) != "2001:db8:1:2::/64"
@@ -222,6 +238,9 @@ def test_streams_are_counted_by_address() -> None:
     assert limit.check(scope, "/gradio_api/heartbeat/x").status_code == 429
     assert limit.check(scope | {"client": ("192.0.2.8", 1)}, "/gradio_api/heartbeat/x") is None
     assert limit.check(scope, "/config") is None
+    limit.open.update({f"198.51.100.{i}": 1 for i in range(limit.total)})
+    full = limit.check(scope | {"client": ("192.0.2.8", 1)}, "/gradio_api/heartbeat/x")
+    assert full.status_code == 503, "the rest of the connections is for those who ask"
 
 
 @pytest.mark.parametrize(

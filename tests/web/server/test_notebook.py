@@ -5,12 +5,17 @@ import sys
 import types
 import urllib.request
 
+import httpx
 import pytest
+import uvicorn
+from gradio import http_server
 
 import sdtps
+from tests.attack import requests
+from tests.attack.target import Target
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(tiny_model):
     live = sdtps.launch(tiny_model, inline=False, height=640)
     yield live
@@ -26,6 +31,15 @@ def test_it_answers_here_and_notebooks_may_frame_it(page):
     assert "*" not in ancestors
     assert f'src="{page.url}"' in page._repr_html_()
     assert "height:640px" in page._repr_html_()
+
+
+def test_it_has_the_same_door_as_a_server(page):
+    target = Target(page.url)
+    assert requests.rebinding(target) is None
+    assert requests.foreign_origin(target) is None
+    assert requests.simple_posts(target) is None
+    assert httpx.get(f"{page.url}/health").json()["status"] == "ok"
+    assert http_server.uvicorn is uvicorn, "other pages of the kernel have their own"
 
 
 def test_its_end_frees_the_port_and_nothing_else(tiny_model):

@@ -16,7 +16,7 @@ from sdtps.cli import page_options
 from sdtps.web.server import run as server
 from sdtps.web.server.accounts import account_line
 from sdtps.web.server.address import check_port
-from tests.attack import requests, signing
+from tests.attack import connections, requests, signing
 from tests.attack.target import Target
 from tests.harness import Running, running_app
 from tests.visitor import Refused, Visitor
@@ -26,8 +26,9 @@ EXAMPLE = {m: {"example": "day"} for m in ("rgb", "nir", "tir")}
 PASSWORD = "correct horse"
 
 
-def started(app: App, *more: str):
-    return running_app("--weights", str(app.weights), "--examples", str(app.examples), "--device", "cpu", *more)
+def started(app: App, *more: str, descriptors: int | None = None):
+    given = ("--weights", str(app.weights), "--examples", str(app.examples), "--device", "cpu", *more)
+    return running_app(*given, descriptors=descriptors)
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,12 @@ def strict(app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runni
     accounts = tmp_path_factory.mktemp("auth") / "accounts"
     accounts.write_text(account_line("ada", PASSWORD))
     with started(app, "--auth", str(accounts), "--log-format", "json") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def narrow(app: App) -> Iterator[Running]:
+    with started(app, descriptors=1024) as found:
         yield found
 
 
@@ -90,8 +97,15 @@ def test_the_log_has_a_line_for_each_request_and_analysis_and_no_names(strict: R
         assert secret not in text
 
 
-def test_a_signal_ends_the_server_while_it_works(app: App) -> None:
-    with started(app) as found, Visitor(found.url) as visitor:
+def test_listeners_leave_room_for_questions_where_descriptors_are_few(narrow: Running) -> None:
+    assert connections.listeners(Target.of(narrow)) is None
+    assert "Traceback" not in narrow.log.read_text()
+
+
+def test_a_signal_ends_the_server_while_it_works(narrow: Running) -> None:
+    """The last to use this server."""
+    found = narrow
+    with Visitor(found.url) as visitor:
         key = visitor.analyse(EXAMPLE)["key"]
         job = visitor.ask("export.supplement", key=key, settings={})
         assert "job" in job
@@ -166,12 +180,16 @@ def test_a_refusal_has_its_status_and_code(app: App) -> None:
     assert (refused.value.status, refused.value.code) == (413, "request.too_big")
 
 
+def test_who_leaves_over_plain_http_has_left(strict: Running) -> None:
+    assert signing.left_token(Target(strict.url), {"username": "ada", "password": PASSWORD}) is None
+
+
 def test_a_stranger_at_a_server_that_asks_for_a_password(strict: Running) -> None:
     """The last of this file: it uses up the tries of this address."""
     with httpx.Client(base_url=strict.url) as client:
         answer = client.post("/login", data={"username": "ada", "password": PASSWORD})
         assert signing.loose_cookies(answer) is None
-    target = Target(strict.url, log=strict.log)
+    target = Target.of(strict)
     assert requests.forged_log(target) is None
     assert signing.forwarded_addresses(target) is None
     text = strict.log.read_text()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.attack import connections, requests
+from tests.attack import connections, files, requests
 from tests.attack.target import Target
 from tests.web.conftest import App
 
@@ -16,11 +16,12 @@ ATTACKS = (
     requests.one_visitor_for_all,
     requests.huge_figures,
     connections.half_sent,
-    connections.listeners,
     connections.broken_uploads,
+    files.striped_pictures,
 )
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_the_server_holds(app: App, attack) -> None:
-    assert attack(Target(app.url)) is None
+    assert app.server is not None
+    assert attack(Target.of(app.server)) is None

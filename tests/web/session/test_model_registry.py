@@ -127,7 +127,7 @@ def test_an_upload_that_asks_for_too_much_is_refused_by_a_process_of_its_own(mon
     registry = ModelRegistry(device="cpu", uploads=True)
     monkeypatch.setattr(WeightsSource, "load", lambda *_: pytest.fail("it was loaded here"))
     for name, content in attack_files.checkpoints():
-        with pytest.raises(Refusal, match=name):
+        with pytest.raises(Refusal, match="no finite numbers" if "overflowing" in name else name):
             registry.upload(name, content)
     assert list(registry) == []
 

@@ -5,11 +5,13 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sdtps.web.server.gate.http_layer import HttpLayer
+
 ALIAS = "/lens-files"
 TEXT = ("application/json", "text/event-stream")
 
 
-class Aliases:
+class Aliases(HttpLayer):
     """Puts the alias into answers, and the folder into addresses and questions.
 
     Args:
@@ -18,12 +20,12 @@ class Aliases:
     """
 
     def __init__(self, app: ASGIApp, folder: Path | None = None) -> None:
-        self.app = app
+        super().__init__(app)
         self.folder = None if folder is None else str(folder)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on, and translate on both ways."""
-        if scope["type"] != "http" or self.folder is None:
+        if self.folder is None:
             await self.app(scope, receive, send)
             return
         inside, outside = f"{self.folder}/".encode(), f"{ALIAS}/".encode()

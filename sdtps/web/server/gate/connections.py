@@ -7,7 +7,8 @@ reads, only the protocol sees.
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,6 +44,11 @@ def descriptors() -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
         soft = wanted
     return DESCRIPTORS if soft == resource.RLIM_INFINITY else soft
+
+
+def room() -> int:
+    """How many connections there is room for."""
+    return max(64, descriptors() - RESERVED)
 
 
 class Connections:
@@ -183,21 +189,25 @@ class Connection(H11Protocol):
         self.loop.call_later(READER_SECONDS, self.transport.abort)
 
 
-def install(wrap: Callable[[ASGIApp], ASGIApp], proxies: Collection[str] = ()) -> None:
-    """Let Gradio start its server with these connections, our gate around its app, and no trust but in named proxies.
+@contextmanager
+def installed(wrap: Callable[[ASGIApp], ASGIApp], proxies: Collection[str] = ()) -> Iterator[None]:
+    """Let Gradio start a server with these connections, our gate around its app, and no trust but in named proxies.
+
+    Only what is launched inside: other servers of a kernel stay as they are.
 
     Args:
         wrap: puts the gate around the application.
         proxies: addresses whose word on a visitor's address is taken.
     """
-    most = max(64, descriptors() - RESERVED)
+    most = room()
     # Behind a proxy all connections have its address, and only the requests say whose they are.
-    Connection.crowd = Connections(most, most if proxies else max(32, most // 2))
+    crowd = Connections(most, most if proxies else max(32, most // 2))
+    protocol = type("CrowdedConnection", (Connection,), {"crowd": crowd})
 
     def config(app: ASGIApp, **options: Any) -> uvicorn.Config:
         return uvicorn.Config(
             wrap(app),
-            http=Connection,
+            http=protocol,
             proxy_headers=bool(proxies),
             forwarded_allow_ips=list(proxies),
             server_header=False,
@@ -205,4 +215,9 @@ def install(wrap: Callable[[ASGIApp], ASGIApp], proxies: Collection[str] = ()) -
             **options,
         )
 
+    plain: Any = http_server.uvicorn
     http_server.uvicorn = SimpleNamespace(Config=config, Server=uvicorn.Server)
+    try:
+        yield
+    finally:
+        http_server.uvicorn = plain

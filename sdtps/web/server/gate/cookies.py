@@ -5,11 +5,16 @@ from http.cookies import CookieError, SimpleCookie
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sdtps.web.server.gate.http_layer import HttpLayer
+from sdtps.web.server.gate.routes import LOGOUT, route_path
+
 HOURS = 12
-SIGNED_IN, PLAIN_COPY = b"access-token-", b"-unsecure-"  # Gradio sets it twice, for servers with and without TLS
+# Gradio sets it twice, for servers with and without TLS, and on leaving looks at the first alone.
+SIGNED_IN, PLAIN_COPY = b"access-token-", b"access-token-unsecure-"
+FORGOTTEN = b"max-age=0;"  # of a cookie that is taken back
 
 
-class Cookies:
+class Cookies(HttpLayer):
     """Rewrites the cookies of every answer.
 
     Args:
@@ -18,23 +23,23 @@ class Cookies:
     """
 
     def __init__(self, app: ASGIApp, embedded: bool = False) -> None:
-        self.app = app
+        super().__init__(app)
         self.embedded = embedded
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on, and rewrite."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         # A page that was read over TLS says so in its origin, also where the proxy that ends TLS was not named.
         safe = scope.get("scheme") == "https" or Headers(scope=scope).get("origin", "").startswith("https://")
+        if route_path(scope) == LOGOUT:  # only here: elsewhere a route would tell the token to scripts
+            cookies = ((n, v.replace(PLAIN_COPY, SIGNED_IN)) if n == b"cookie" else (n, v) for n, v in scope["headers"])
+            scope = {**scope, "headers": list(cookies)}
 
         async def rewrite(event: Message) -> None:
             if event["type"] == "http.response.start":
                 event["headers"] = [
                     (name, value if name.lower() != b"set-cookie" else self._strict(value, safe))
                     for name, value in event["headers"]
-                    if not value.startswith(SIGNED_IN) or (PLAIN_COPY in value) != safe
+                    if not value.startswith(SIGNED_IN) or _needed(value, safe)
                 ]
             await send(event)
 
@@ -53,3 +58,8 @@ class Cookies:
             if not part["max-age"] and not part["expires"]:
                 part["max-age"] = HOURS * 3600
         return cookie.output(header="", sep="").strip().encode("latin-1")
+
+
+def _needed(value: bytes, safe: bool) -> bool:
+    """Of the two copies one is enough; both are taken back."""
+    return value.startswith(PLAIN_COPY) != safe or FORGOTTEN in value.lower() + b";"

@@ -11,11 +11,12 @@ from typing import Any
 from gradio import queueing, utils
 from gradio.exceptions import Error as PageError
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.types import Message as Event
+from starlette.types import Receive, Scope, Send
 
 from sdtps.support.errors import FULL, OUT_OF_MEMORY, LensError, full_sentence, sentence
 from sdtps.support.messages import Message
+from sdtps.web.server.gate.http_layer import HttpLayer
 from sdtps.web.server.gate.refusals import refusal
 from sdtps.web.server.gate.routes import LOGIN, QUEUED, route_path
 
@@ -60,17 +61,11 @@ def of_status(status: int, path: str) -> JSONResponse:
     return refusal(status, Message("server.failed", "The server could not finish this; try again."))
 
 
-class Failures:
+class Failures(HttpLayer):
     """Holds answers of failures back until it is known what happened, and gives them their words."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on; translate what fails."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         answer = _Held(send)
         path = route_path(scope)
         try:

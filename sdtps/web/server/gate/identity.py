@@ -4,8 +4,9 @@ import ipaddress
 import re
 from typing import Any
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from sdtps.web.server.gate.http_layer import HttpLayer
 from sdtps.web.session.visitor import Visitor, answering
 
 PEEK = 4096  # bytes kept of both ends of a body, to find the session in
@@ -35,17 +36,11 @@ def visitor_of(scope: Any) -> Visitor:
     return found if isinstance(found, Visitor) else Visitor()
 
 
-class Identity:
+class Identity(HttpLayer):
     """Says who asks, for everything further in."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on, and look for the session in passing."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         query = scope.get("query_string", b"").decode("latin-1")
         found = SESSION_IN_ADDRESS.search(f"{scope['path']}?{query}")
         who = Visitor(address_of(scope.get("client")), found[1] if found else "")

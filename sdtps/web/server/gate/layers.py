@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sdtps.web.server.access_log import RequestLog
 from sdtps.web.server.compression import Compression
 from sdtps.web.server.document import Document
+from sdtps.web.server.gate import connections
 from sdtps.web.server.gate.aliases import Aliases
 from sdtps.web.server.gate.cookies import Cookies
 from sdtps.web.server.gate.failures import Failures
@@ -55,7 +56,10 @@ def gate(app: ASGIApp, options: GateOptions) -> ASGIApp:
         lambda inner: Origins(inner, options.host, options.names),
     ]
     app = Aliases(app, options.folder)
-    limits = guards(max_file=options.max_file, per_minute=options.per_minute, folder=options.folder)
+    listeners = connections.room() * 2 // 3  # the rest is for those who ask
+    limits = guards(
+        max_file=options.max_file, per_minute=options.per_minute, folder=options.folder, listeners=listeners
+    )
     for guard in reversed(limits):
         app = guard.cls(app, *guard.args, **guard.kwargs)
     for layer in reversed(layers):

@@ -1,12 +1,13 @@
 """A refusal: its HTTP status, one sentence, and the JSON that the page knows how to show."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any
 
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from sdtps.support.messages import Message, as_note
+from sdtps.web.server.gate.http_layer import HttpLayer
 from sdtps.web.server.gate.routes import route_path
 
 
@@ -27,17 +28,12 @@ def too_many(seconds: int) -> JSONResponse:
     return refusal(429, Message("server.rate", text, seconds=seconds), {"Retry-After": str(seconds)})
 
 
-class Guard(ABC):
-    """Base of the guards: HTTP passes through `check`, everything else is let through."""
+class Guard(HttpLayer):
+    """Base of the guards: requests pass through `check`."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or hand on."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-        elif (refused := self.check(scope, route_path(scope))) is not None:
+        if (refused := self.check(scope, route_path(scope))) is not None:
             await refused(scope, receive, send)
         else:
             await self.hand_on(scope, receive, send)

@@ -10,9 +10,9 @@ STREAMS = (f"{API}/heartbeat/", f"{API}/queue/data", f"{API}/call/")  # answers 
 STATIC = ("/assets/", "/static/", "/theme.css", "/favicon.ico", "/manifest.json", "/robots.txt", f"{API}/theme.css")
 HEALTH = "/health"
 PICTURE = "/preview.jpg"  # what others show of the page
-LOGIN = "/login"
+LOGIN, LOGOUT = "/login", "/logout"
 # What the page and the public API use; Gradio has more, and what nobody uses is closed.
-PATHS = ("/", "/config", "/logout", HEALTH, PICTURE, LOGIN)
+PATHS = ("/", "/config", HEALTH, PICTURE, LOGIN, LOGOUT)
 ENDPOINTS = (
     "info", "openapi.json", "app_id", "user", "token", "login_check", "startup-events", "heartbeat/", "queue/",
     "call/", "cancel", "reset", "upload", "component_server", "file=", "mcp",
