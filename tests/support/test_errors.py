@@ -12,6 +12,7 @@ from PIL import Image
 from sdtps import pipeline
 from sdtps.checkpoints.load import WeightsSource, save_checkpoint
 from sdtps.cli.main import main
+from sdtps.models.reid import ReidModel
 from sdtps.support import errors, files
 from sdtps.web.server.api import answered
 from sdtps.web.session.backend import PageBackend
@@ -46,7 +47,7 @@ def loaded(tiny_model, monkeypatch):
     return tiny_model
 
 
-def fail_with(monkeypatch, error: Exception, place: object = pipeline, name: str = "forward", after: int = 0) -> None:
+def fail_with(monkeypatch, error: Exception, place: object = ReidModel, name: str = "encode", after: int = 0) -> None:
     """Let a function fail on every call after the first so many."""
     real, calls = getattr(place, name), []
 
