@@ -51,7 +51,8 @@ def cosine_attention(patches: Tensor, *vectors: Tensor) -> tuple[Tensor, ...]:
 
 def min_max_norm(scores: Tensor) -> Tensor:
     """Norm of equation 2: each sample's N scores (B, N) onto [0, 1]; constant scores become zeros."""
-    low, high = scores.aminmax(dim=-1, keepdim=True)
+    # Two calls, because older torch has no derivative of aminmax.
+    low, high = scores.amin(dim=-1, keepdim=True), scores.amax(dim=-1, keepdim=True)
     return (scores - low) / (high - low + NORM_EPS)
 
 
