@@ -54,12 +54,8 @@ def record(evidence: Evidence, sides: list[Side], asked: int, variant: Variant) 
     tokens = torch.cat([aggregated, extra], dim=1)  # (B, N_c + 1, C)
     if variant.global_token:
         tokens = F.normalize(torch.cat([evidence.global_vector.unsqueeze(1), tokens], dim=1), dim=-1)
-    return Trace(
-        self_attention=evidence.self_norm,
-        cross_attention=evidence.cross_norm,
-        raw_self_attention=evidence.raw_self,
-        raw_cross_attention=evidence.raw_cross,
-        predictor=evidence.branches[0].predictor,
+    return Trace.of(
+        evidence,
         score=score,
         order=torch.cat([selection.keep, selection.drop], dim=1),
         counts=torch.full((len(score),), selection.keep.shape[1]),
@@ -97,12 +93,8 @@ def record_soft(evidence: Evidence, score: Tensor, selection: Selection, soft: T
         weights = add_soft_choice(logits[:, :asked], soft).softmax(dim=-1)  # (B, N_c, N)
         weights = weights.gather(2, order.unsqueeze(1).expand(-1, weights.shape[1], -1))
         aggregated = weights @ tokens
-    return Trace(
-        self_attention=evidence.self_norm,
-        cross_attention=evidence.cross_norm,
-        raw_self_attention=evidence.raw_self,
-        raw_cross_attention=evidence.raw_cross,
-        predictor=evidence.branches[0].predictor,
+    return Trace.of(
+        evidence,
         score=score,
         order=order,
         counts=torch.full((len(score),), selection.keep.shape[1]),

@@ -89,6 +89,18 @@ class Trace:
     maps: dict[str, Tensor] = field(default_factory=dict)  # (B, N) each, by the names that the selector gives
     numbers: dict[str, Tensor] = field(default_factory=dict)  # (B, ...) what it says about a whole modality
 
+    @classmethod
+    def of(cls, evidence: Evidence, **decided: Any) -> "Trace":
+        """What was decided on this evidence; its first branch tells the predictor."""
+        return cls(
+            self_attention=evidence.self_norm,
+            cross_attention=evidence.cross_norm,
+            raw_self_attention=evidence.raw_self,
+            raw_cross_attention=evidence.raw_cross,
+            predictor=evidence.branches[0].predictor if evidence.branches else None,
+            **decided,
+        )
+
     def map(self, change: Callable[[Tensor], Tensor]) -> "Trace":
         """The same record with every tensor changed in one way."""
 
@@ -156,12 +168,8 @@ def trace_of(
     counts = kept.sum(1)
     # No extra token is made; its weights are there so that every trace has the same fields.
     nothing = score.new_zeros(len(score), score.shape[1] - int(counts.max()))
-    return Trace(
-        self_attention=evidence.self_norm,
-        cross_attention=evidence.cross_norm,
-        raw_self_attention=evidence.raw_self,
-        raw_cross_attention=evidence.raw_cross,
-        predictor=None,
+    return Trace.of(
+        evidence,
         score=score,
         order=order.gather(1, first),
         counts=counts,

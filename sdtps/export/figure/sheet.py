@@ -24,6 +24,7 @@ from sdtps.support.memory import give_back
 SMALLEST = 4.0  # points; below that nobody reads it
 MAX_PIXELS = 36_000_000  # of a PNG: a page at 900 dpi, and about half a gigabyte while it is drawn
 # Text stays text (TrueType in PDF, <text> in SVG), and the same figure is the same file.
+PRINTED = str.maketrans({"ₘ": "m"})  # the font has no subscript m
 SAVING = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "sdtps-lens", "mathtext.fontset": "stix"}
 _lock = threading.Lock()  # Matplotlib keeps global state, and a server has threads
 
@@ -65,6 +66,7 @@ class Sheet:
         **options: Any,
     ) -> Text:
         """Text at (x, y), made smaller where it would be longer than `within`."""
+        content = content.translate(PRINTED)
         with _lock, rc_context(SAVING):
             text = self.figure.text(
                 x / self.width,

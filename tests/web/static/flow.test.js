@@ -23,7 +23,7 @@ test('columns stand in groups, and a group begins after some room', () => {
     { group: 'evidence', names: ['input', 'near'] }, { group: 'decision', names: ['score', 'kept'] },
     { group: 'output', names: ['blend'] }, { group: 'what-if', names: ['often'] },
   ]);
-  assert.equal(tracksOf([1, 2]), 'var(--cell) calc(var(--cell) + 14px) var(--cell)');
+  assert.equal(tracksOf([1, 2]), 'var(--cell) calc(var(--cell) + 16px) var(--cell)');
 });
 
 test('the formula has the numbers of the analysis, for the row in hand', () => {

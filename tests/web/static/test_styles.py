@@ -1,4 +1,4 @@
-"""The look holds together: four font sizes, one set of icons, nothing to press that is smaller than 24 pixels."""
+"""The look holds together: four font sizes, one rhythm, one set of icons, nothing to press that is smaller than 24 pixels."""
 
 import re
 
@@ -6,6 +6,8 @@ from sdtps.web import static
 
 SIZES = ("small", "text", "large", "title")
 SIZE = re.compile(r"font(?:-size)?:([^;}]*)")
+SPACE = re.compile(r"(?<![-\w])(?:padding|margin|gap|row-gap|column-gap)(?:-\w+)*: ([^;}]+)")
+HAIRLINES = (0, 1, 2)  # room for a border, or for a line of text that would else touch one
 GLYPHS = re.compile("[✕✖×↺⟳◐▦‹›⚄↗]'\\)")  # a character of the reader's font in place of an icon
 
 
@@ -17,6 +19,12 @@ def test_four_font_sizes_and_no_other() -> None:
     assert others == []
     used = set(re.findall(r"var\(--font-(\w+)\)", sheets))
     assert used == set(SIZES)
+
+
+def test_room_comes_in_halves_of_eight_pixels() -> None:
+    spaces = [int(size) for said in SPACE.findall(static.styles()) for size in re.findall(r"(?<![\w.])(\d+)px", said)]
+    assert len(spaces) > 300
+    assert {size for size in spaces if size % 4 and size not in HAIRLINES} == set()
 
 
 def test_icons_are_drawn_not_typed() -> None:

@@ -2,9 +2,9 @@
 
 /** @import { Shape } from '../core/types.js' */
 
-export const CELL_GAP = 6;
-export const ROW_GAP = 3;
-const GROUP_GAP = 14; // before the first column of a group, for its arrow; as in the style sheet
+export const CELL_GAP = 4;
+export const ROW_GAP = 4;
+const GROUP_GAP = 16; // before the first column of a group, for its arrow; as in the style sheet
 const ROW_LABEL = 24;
 const MIN_CELL = 56;
 const PHONE = 600;
