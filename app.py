@@ -1,4 +1,4 @@
-"""Start the page: `python app.py`. Every option can be given by environment, too: `SDTPS_PORT=8000 python app.py`."""
+"""Start the page: `python app.py`. Options can be given by environment, too: `SDTPS_PORT=8000 python app.py`."""
 
 from sdtps.cli.page import main
 

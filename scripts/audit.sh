@@ -13,4 +13,8 @@ trap 'rm -rf "$folder"' EXIT
 # What is installed is asked about as it is: nothing is resolved or downloaded again.
 "$python" -m pip freeze --exclude pip >"$folder/installed.txt"
 # --strict: a package that could not be looked up is a failure, not a line in a table.
-"$folder/venv/bin/pip-audit" --strict --no-deps --disable-pip --requirement "$folder/installed.txt"
+"$folder/venv/bin/pip-audit" --strict --no-deps --disable-pip --requirement "$folder/installed.txt" || {
+    echo "Not clean: a package has a known vulnerability, or could not be looked up because the advisories cannot be" \
+        "reached from here." >&2
+    exit 1
+}

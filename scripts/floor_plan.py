@@ -9,6 +9,7 @@ import ast
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -89,7 +90,8 @@ path { fill: none; stroke: #8a97a6 }
 """
 
 
-def imports() -> list[tuple[str, str]]:
+@cache
+def imports() -> tuple[tuple[str, str], ...]:
     """Every pair of importing and imported module inside the package."""
     files = {_module(file): file for file in (ROOT / PACKAGE).rglob("*.py")}
     pairs = []
@@ -100,7 +102,7 @@ def imports() -> list[tuple[str, str]]:
                 pairs += [(module, name if name in files else node.module) for name in names]
             elif isinstance(node, ast.Import):
                 pairs += [(module, a.name) for a in node.names if a.name.split(".")[0] == PACKAGE]
-    return [(a, b) for a, b in dict.fromkeys(pairs) if a not in OUTSIDE]
+    return tuple((a, b) for a, b in dict.fromkeys(pairs) if a not in OUTSIDE)
 
 
 def _module(file: Path) -> str:

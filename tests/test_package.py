@@ -10,11 +10,14 @@ import urllib.request
 import zipfile
 from email.parser import Parser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sdtps
-from sdtps.resources import CHECKPOINTS, EXAMPLES, PROJECT
+from sdtps.models.reid import LoadedModel
+from sdtps.resources import CHECKPOINTS, EMBEDDED, EXAMPLES, PROJECT
+from sdtps.types import MODALITIES
 from tests.harness import free_port
 
 HEAVY = ("torch", "timm", "gradio", "matplotlib")
@@ -123,16 +126,18 @@ def test_the_metadata_can_be_published(wheel: Path) -> None:
     assert "PASSED" in checked.stdout
 
 
-def test_commands_work_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
-    pictures = [str(EXAMPLES / "day" / f"{m}.png") for m in ("rgb", "nir", "tir")]
-    command = [str(installed / "sdtps"), "figure", *pictures, "--out", "figure.svg", "--columns", "input,kept"]
+def test_commands_work_from_an_empty_folder(installed: Path, tmp_path: Path, tiny_model: LoadedModel) -> None:
+    """A figure of a bundle, which needs no weights; those that are shipped are the page's below."""
+    pictures = [EXAMPLES / "day" / f"{m}.png" for m in MODALITIES]
+    sdtps.analyse(tiny_model, *pictures).save(tmp_path / "day.zip")
+    command = [str(installed / "sdtps"), "figure", "day.zip", "--out", "figure.svg", "--columns", "input,kept"]
     result = subprocess.run(command, cwd=tmp_path, env=outside(tmp_path), capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "figure.svg").read_text().lstrip().startswith("<?xml")
 
 
 def test_the_page_works_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
-    """It answers before the model is there, then with the model."""
+    """It answers before the model is there, then with the model, and has analysed a shipped example by it."""
     port = free_port()
     command = [str(installed / "sdtps-lens"), "--port", str(port), "--device", "cpu"]
     process = subprocess.Popen(
@@ -145,10 +150,22 @@ def test_the_page_works_from_an_empty_folder(installed: Path, tmp_path: Path) ->
             if (said := status(port)) and said not in seen[-1:]:
                 seen.append(said)
         assert seen == ["starting", "ok"]
+        assert set(asked(port, "sets")["examples"]) == {p.name for p in EXAMPLES.iterdir() if p.is_dir()}
+        assert [w["name"] for w in asked(port, "weights")] == [EMBEDDED.name]
     finally:
         process.terminate()
         process.wait(20)
     assert list(tmp_path.glob("*.safetensors")) == []
+
+
+def asked(port: int, name: str) -> Any:
+    """What a public endpoint without parameters answers."""
+    address = f"http://127.0.0.1:{port}/gradio_api/call/{name}"
+    question = urllib.request.Request(address, b'{"data": []}', {"Content-Type": "application/json"})
+    with urllib.request.urlopen(question, timeout=30) as taken:
+        event = json.load(taken)["event_id"]
+    with urllib.request.urlopen(f"{address}/{event}", timeout=30) as answer:
+        return json.loads(answer.read().decode().partition("data: ")[2].partition("\n")[0])[0]
 
 
 def status(port: int) -> str:

@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from sdtps.cli import options as shared
+from sdtps.cli import work
 from sdtps.datasets import open_dataset
 from sdtps.export.rendering import Over
 from sdtps.images.read import Fit
+from sdtps.support.terminal import INTERRUPTED
 
 if TYPE_CHECKING:
     from sdtps.export.batch.work import Item, Result
 
 GPU_TOGETHER = 16
-INTERRUPTED = 130  # what a shell reports after Ctrl-C
-EXAMPLES = """examples:
-  python -m sdtps batch data --out results
-  python -m sdtps batch data --out results --sparse-ratio 0.3 --device cuda
-  python -m sdtps batch data --out results --engine ray --workers 8 --ray-address auto
+EXAMPLES = """
+    batch data --out results
+    batch data --out results --sparse-ratio 0.3 --device cuda
+    batch data --out results --engine ray --workers 8 --ray-address auto
 
 Stopped? Run the same command again: what is done is not done again.
 exit codes: 0 all done, 1 could not be done, 2 wrong usage, 3 done but some image sets were skipped, 130 stopped
@@ -29,13 +30,9 @@ exit codes: 0 all done, 1 could not be done, 2 wrong usage, 3 done but some imag
 
 def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser(
-        "batch",
-        help="analyse a folder: arrays and overlays of each image set, one summary",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("folder", help=shared.FOLDER)
+    short = "analyse a folder: arrays and overlays of each image set, one summary"
+    parser = shared.add_command(commands, "batch", short, EXAMPLES)
+    work.add_folder(parser)
     parser.add_argument("--out", required=True, help="the result folder; new, empty or of the same batch")
     parser.add_argument("--split", help="a split of the folder (default: its queries)")
     parser.add_argument("--limit", type=int, help="only the first so many image sets")
@@ -47,7 +44,7 @@ def add_command(commands: shared.Subparsers) -> None:
         help="image sets per forward pass: 1 gives the bits of a single analysis and is as fast on a CPU; "
         f"a GPU takes {GPU_TOGETHER} by default",
     )
-    shared.add_engine(parser)
+    work.add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
     shared.add_model(parser)
     shared.add_settings(parser)
@@ -68,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     from sdtps.export.batch.cluster import run_ray
 
     items = find_items(options.folder, options.split, options.limit)
-    shared.use_threads(options)
+    work.use_threads(options)
     model = shared.load(options)
     device = shared.workers_device(options) or str(model.device)
     settings = shared.settings_from(options, model.settings)
@@ -93,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
                     folder,
                     workers=options.workers,
                     address=options.ray_address,
-                    selectors=shared.selector_paths(options),
+                    selectors=work.selector_paths(options),
                     progress=progress,
                 )
             else:

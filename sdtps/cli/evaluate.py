@@ -4,8 +4,8 @@ import argparse
 from dataclasses import asdict
 
 from sdtps.cli import options as shared
+from sdtps.cli import work
 from sdtps.cli.weights import not_run
-from sdtps.datasets import open_dataset
 
 EXAMPLES = """
     evaluate RGBNT201 --weights DeMobest.pth --config DeMo_SDTPS.yml
@@ -18,26 +18,18 @@ def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
     short = "mAP and Rank-k of a data set by the reference protocol"
     parser = shared.add_command(commands, "evaluate", short, EXAMPLES)
-    parser.add_argument("folder", help=shared.FOLDER)
-    parser.add_argument("--split", help="take one split as both query and gallery")
+    work.add_searched(parser)
     parser.add_argument("--missing", action="store_true", help="with a table of missing modalities: r n t rn rt nt")
-    shared.add_features(parser)
-    shared.add_engine(parser)
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
-    shared.add_model(parser)
-    shared.add_settings(parser)
-    parser.set_defaults(run=run)
+    work.add_measuring(parser, run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Search, judge and print."""
     from sdtps.retrieval.evaluate import evaluate
 
-    dataset = open_dataset(options.folder)
-    if options.split:
-        dataset = dataset.narrowed(options.split)
+    dataset = work.searched(options)
     model = shared.load(options)
-    results, queries = evaluate(dataset, shared.feature_reader(options, model, dataset), missing_table=options.missing)
+    results, queries = evaluate(dataset, work.feature_reader(options, model, dataset), missing_table=options.missing)
     facts = model.weights.facts
     if options.json:
         scores = {

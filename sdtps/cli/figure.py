@@ -13,22 +13,18 @@ from sdtps.support.errors import InputError
 if TYPE_CHECKING:
     from sdtps.export.figure import Sheet
 
-EXAMPLES = """examples:
-  python -m sdtps figure rgb.png nir.png tir.png --out figure.pdf
-  python -m sdtps figure rgb.png nir.png tir.png --out figure.svg --width cvpr-column --columns input,score,kept
-  python -m sdtps figure result.zip --out figure.png --dpi 600 --captions
-  python -m sdtps figure a.zip --against b.zip --out comparison.pdf
+EXAMPLES = """
+    figure rgb.png nir.png tir.png --out figure.pdf
+    figure rgb.png nir.png tir.png --out figure.svg --width cvpr-column --columns input,score,kept
+    figure result.zip --out figure.png --dpi 600 --captions
+    figure a.zip --against b.zip --out comparison.pdf
 """
 
 
 def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser(
-        "figure",
-        help="draw the figure for a paper: PDF, SVG or PNG",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    short = "draw the figure for a paper: PDF, SVG or PNG"
+    parser = shared.add_command(commands, "figure", short, EXAMPLES)
     shared.add_set(parser)
     parser.add_argument("--out", required=True, help=f"the file; its ending says the format ({', '.join(FORMATS)})")
     parser.add_argument("--against", metavar="BUNDLE", help="a second bundle of the same image set: draws A against B")

@@ -3,6 +3,7 @@
 import argparse
 
 from sdtps.cli import options as shared
+from sdtps.cli import work
 from sdtps.datasets import open_dataset
 
 EXAMPLES = """
@@ -15,14 +16,9 @@ def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
     short = "compute the features of a data set once, for rank lists and evaluate"
     parser = shared.add_command(commands, "index", short, EXAMPLES)
-    parser.add_argument("folder", help=shared.FOLDER)
+    work.add_folder(parser)
     parser.add_argument("--split", action="append", help="a split; repeat for several (default: query and gallery)")
-    shared.add_features(parser)
-    shared.add_engine(parser)
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
-    shared.add_model(parser)
-    shared.add_settings(parser)
-    parser.set_defaults(run=run)
+    work.add_measuring(parser, run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from sdtps.retrieval.features import NOTHING
 
     dataset = open_dataset(options.folder)
-    features = shared.feature_reader(options, shared.load(options), dataset)
+    features = work.feature_reader(options, shared.load(options), dataset)
     outcome = {}
     for split in options.split or dict.fromkeys((dataset.query, dataset.gallery)):
         found = features(split, [NOTHING])[NOTHING]

@@ -30,6 +30,7 @@ from sdtps.cli import (
 )
 from sdtps.cli.options import run_selectors
 from sdtps.support.errors import LensError, owner_sentence
+from sdtps.support.terminal import INTERRUPTED
 
 COMMANDS = (
     inspect,
@@ -52,7 +53,6 @@ COMMANDS = (
     faithfulness,
     completion,
 )
-INTERRUPTED = 130  # what a shell reports after Ctrl-C
 TRACEBACK = "SDTPS_TRACEBACK"
 EPILOG = "Each command has its own --help. Exit codes: 0 done, 1 could not be done, 2 wrong usage."
 

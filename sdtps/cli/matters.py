@@ -5,17 +5,17 @@ import sys
 from pathlib import Path
 
 from sdtps.cli import options as shared
+from sdtps.cli import work
 from sdtps.cli.figure import width_from
-from sdtps.datasets import open_dataset
 from sdtps.export.figure.style import PRESETS, WORDS, FigureOptions
 from sdtps.matters.defaults import RATIOS, SEEDS
 from sdtps.support.progress import progress_bar
+from sdtps.support.terminal import INTERRUPTED
 
-INTERRUPTED = 130  # what a shell reports after Ctrl-C
-EXAMPLES = """examples:
-  python -m sdtps matters data --weights DeMobest.pth
-  python -m sdtps matters data --weights DeMobest.pth --ratios 0.1 0.25 0.5 --against importance --out report
-  python -m sdtps matters data --engine ray --workers 8 --ray-address auto
+EXAMPLES = """
+    matters data --weights DeMobest.pth
+    matters data --weights DeMobest.pth --ratios 0.1 0.25 0.5 --against importance --out report
+    matters data --engine ray --workers 8 --ray-address auto
 
 Stopped? Run the same command again: what is done is not done again.
 """
@@ -23,14 +23,9 @@ Stopped? Run the same command again: what is done is not done again.
 
 def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser(
-        "matters",
-        help="does the selection matter: mAP and Rank-k with the choice of patches replaced, all else equal",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("folder", help=shared.FOLDER)
-    parser.add_argument("--split", help="take one split as both query and gallery")
+    short = "does the selection matter: mAP and Rank-k with the choice of patches replaced, all else equal"
+    parser = shared.add_command(commands, "matters", short, EXAMPLES)
+    work.add_searched(parser)
     parser.add_argument(
         "--ratios", type=float, nargs="*", default=list(RATIOS), help="further sparse ratios (0.25 0.5 0.75)"
     )
@@ -40,12 +35,7 @@ def add_command(commands: shared.Subparsers) -> None:
     parser.add_argument("--out", metavar="FOLDER", help="write figure (PDF, SVG), table (CSV, LaTeX rows) and JSON")
     parser.add_argument("--width", default="cvpr-page", help=f"of the figure: {', '.join(PRESETS)}, or inches")
     parser.add_argument("--language", choices=tuple(WORDS), default="en", help="of the figure")
-    shared.add_features(parser)
-    shared.add_engine(parser)
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
-    shared.add_model(parser, anonymous=True)
-    shared.add_settings(parser)
-    parser.set_defaults(run=run)
+    work.add_measuring(parser, run, anonymous=True)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,9 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from sdtps.matters.measure import plan_for
     from sdtps.matters.report import does_it_matter
 
-    dataset = open_dataset(options.folder)
-    if options.split:
-        dataset = dataset.narrowed(options.split)
+    dataset = work.searched(options)
     model = shared.load(options)
     plan = plan_for(
         dataset, shared.settings_from(options, model.settings), options.ratios, options.seeds, options.against
@@ -73,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
                 initial=initial,
                 batch=options.batch,
                 cache=options.cache,
-                engine=shared.engine_from(options),
+                engine=work.engine_from(options),
                 progress=progress,
             )
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Options that commands share: weights, settings, pictures, data folders; the same names and defaults everywhere."""
+"""Options that commands share: weights, settings, pictures; the same names and defaults everywhere."""
 
 import argparse
 import json
@@ -9,14 +9,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from sdtps.datasets import Dataset
 from sdtps.export.bundle import is_bundle, read_bundle
 from sdtps.export.rendering import OPACITY, OVER
 from sdtps.images.encode import Pixels
 from sdtps.images.read import Fit, read_triplet, read_wide
 from sdtps.panels import SLIDERS, use_selector_file
 from sdtps.support.errors import InputError
-from sdtps.support.progress import progress_bar
 from sdtps.types import Analysis, Settings
 from sdtps.variants import VARIANTS
 
@@ -25,22 +23,23 @@ if TYPE_CHECKING:
     from sdtps.checkpoints.load import WeightsSource
     from sdtps.models.reid import LoadedModel
     from sdtps.pipeline import OpenSet
-    from sdtps.retrieval.engine import Engine
-    from sdtps.retrieval.features import FolderFeatures, Missing
 
 Parser = argparse.ArgumentParser
 Subparsers = Any  # what add_subparsers returns has no public name
-FOLDER = "RGBNT201, RGBNT100, MSVR310, WMVeID863 or a plain folder; found by looking"
 
 
 def add_command(commands: Subparsers, name: str, short: str, examples: str, description: str = "") -> Parser:
-    """A command with one line for the list, an optional paragraph, and examples, one per line."""
-    lines = "\n".join(f"  python -m sdtps {line.strip()}" for line in examples.strip().splitlines())
+    """A command with one line for the list, an optional paragraph, and examples, one per line.
+
+    What follows the examples after an empty line stands below them as it is.
+    """
+    first, _, after = examples.strip("\n").partition("\n\n")
+    lines = "\n".join(f"  python -m sdtps {line.strip()}" for line in first.splitlines())
     parser: Parser = commands.add_parser(
         name,
         help=short,
         description=fill(description or f"{short[0].upper()}{short[1:]}.", 100),
-        epilog=f"examples:\n{lines}",
+        epilog=f"examples:\n{lines}" + (f"\n\n{after}" if after else ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     return parser
@@ -216,8 +215,6 @@ class Shown:
 
 def open_set(options: argparse.Namespace) -> Shown:
     """Analyse the pictures, or read the bundle, that the command line names."""
-    from sdtps.pipeline import OpenSet
-
     given = [None if p == "-" else p for p in options.pictures]
     if len(given) == 1 and given[0] is not None and is_bundle(given[0]):
         return _anonymous(options, _from_bundle(options, given[0]))
@@ -231,6 +228,8 @@ def open_set(options: argparse.Namespace) -> Shown:
     else:
         rgb, nir, tir = [*given, None, None][:3]
         triplet = read_triplet(rgb, nir, tir, options.fit)
+    from sdtps.pipeline import OpenSet  # brings torch, which a bundle is read without
+
     model = load(options)
     opened = OpenSet.of(model, triplet, options.camera)
     analysis = opened.analyse(settings_from(options, model.settings))
@@ -240,13 +239,13 @@ def open_set(options: argparse.Namespace) -> Shown:
 
 def _from_bundle(options: argparse.Namespace, path: str) -> Shown:
     """The numbers as written; with other settings, computed anew by the weights that are given."""
-    from sdtps.checkpoints.anonymise import made_by
-    from sdtps.pipeline import OpenSet
-
     bundle = read_bundle(path)
     analysis = bundle.analysis
 
-    def reopen() -> OpenSet:
+    def reopen() -> "OpenSet":
+        from sdtps.checkpoints.anonymise import made_by
+        from sdtps.pipeline import OpenSet
+
         model = load(options)
         if not made_by(model, bundle.analysis.weights):
             raise InputError("options.bundle", "This needs the bundle's own weights; give them with --weights.")
@@ -264,70 +263,6 @@ def _anonymous(options: argparse.Namespace, shown: Shown) -> Shown:
     from sdtps.checkpoints.anonymise import hide
 
     return replace(shown, analysis=replace(shown.analysis, weights=hide(shown.analysis.weights)), sources={})
-
-
-def add_features(parser: Parser) -> None:
-    """How features of a data set are computed and where they are kept."""
-    parser.add_argument("--batch", type=int, default=16, help="image sets per forward pass (16)")
-    parser.add_argument("--cache", help="folder for features (default: $SDTPS_CACHE or ~/.cache/sdtps-lens)")
-
-
-def add_engine(parser: Parser) -> None:
-    """Where long work runs."""
-    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="ray: on a Ray cluster")
-    parser.add_argument("--workers", type=int, default=2, help="processes of --engine ray, at most (2)")
-    parser.add_argument(
-        "--threads", type=int, help="of torch, per process; the last bits of a number depend on it (default: the cores)"
-    )
-    parser.add_argument("--ray-address", help="a running cluster, such as auto; a local one by default")
-
-
-def use_threads(options: argparse.Namespace) -> None:
-    """Let torch use as many threads as `--threads` says; workers of a cluster take the number over."""
-    if getattr(options, "threads", None):
-        import torch
-
-        torch.set_num_threads(max(1, options.threads))
-
-
-def engine_from(options: argparse.Namespace) -> "Engine":
-    """The engine that the command line names; this process where the command has no such option."""
-    from sdtps.retrieval.engine import LOCAL, Engine
-
-    use_threads(options)
-    if getattr(options, "engine", "local") == "local":
-        return LOCAL
-    source, selectors = the_source(options.sources), selector_paths(options)
-    return Engine(options.workers, options.ray_address, source, selectors, workers_device(options))
-
-
-def selector_paths(options: argparse.Namespace) -> tuple[str, ...]:
-    """The files of `--selector` for other processes, which may stand elsewhere."""
-    return tuple(str(Path(path).resolve()) for path in options.selector)
-
-
-def feature_reader(
-    options: argparse.Namespace, model: "LoadedModel", dataset: Dataset
-) -> "Callable[[str, Sequence[Missing]], dict[Missing, FolderFeatures]]":
-    """A function of a split and sets of missing modalities to its features, from the store or through the model."""
-    from sdtps.pipeline import runnable
-    from sdtps.retrieval.feature_store import FeatureStore
-
-    settings = settings_from(options, model.settings)
-    runnable(model, settings.variant)  # before anything is computed
-    store = FeatureStore(options.cache)
-
-    def features(split: str, conditions: "Sequence[Missing]") -> "dict[Missing, FolderFeatures]":
-        total = len(dataset.listing(split).records)
-        with progress_bar(total, split) as progress:
-            found = store.features(
-                model, dataset, split, settings, conditions,
-                batch=options.batch, progress=progress, engine=engine_from(options),
-            )  # fmt: skip
-            progress(total, 0)
-        return found
-
-    return features
 
 
 def print_json(values: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from sdtps.cli.options import run_selectors
 from sdtps.cli.page_options import add_address, parse_arguments
-from sdtps.support.terminal import StartLine
+from sdtps.support.terminal import INTERRUPTED, StartLine
 from sdtps.web.server import LOCAL_HOSTS
 from sdtps.web.server.address import check_port
 from sdtps.web.server.waiting import Waiting
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sdtps.web.session.backend import PageBackend
 
 NO_MCP = "--mcp needs the package mcp, which is not installed; install it with: pip install 'mcp<2'"
-INTERRUPTED = 130  # what a shell reports after Ctrl-C
 
 
 def open_backend(options: argparse.Namespace, arguments: Sequence[str] | None) -> "PageBackend":

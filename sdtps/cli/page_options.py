@@ -1,4 +1,4 @@
-"""The options of the page: one table for `sdtps-lens`, `python app.py` and `sdtps serve`, each by environment, too.
+"""The options of the page, for `sdtps-lens`, `python app.py` and `sdtps serve`; most by environment, too.
 
 Imports nothing that computes or serves, so that `--help` is there at once.
 """
@@ -19,7 +19,7 @@ USES = """examples:
   sdtps-lens                                        the embedded model on http://127.0.0.1:7860
   sdtps-lens --weights DeMobest.pth --config DeMo_SDTPS.yml --data RGBNT201
   sdtps-lens --host 0.0.0.0 --port 8000 --auth accounts.txt
-  SDTPS_PORT=8000 sdtps-lens                        every option by environment, too
+  SDTPS_PORT=8000 sdtps-lens                        options by environment, too
 """
 
 

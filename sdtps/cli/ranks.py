@@ -3,6 +3,7 @@
 import argparse
 
 from sdtps.cli import options as shared
+from sdtps.cli import work
 from sdtps.cli.figure import check_format, width_from
 from sdtps.datasets import Dataset, Record, open_dataset
 from sdtps.export.figure.style import DPI, PRESETS, WORDS, FigureOptions
@@ -10,28 +11,24 @@ from sdtps.images.encode import Pixels
 from sdtps.images.read import prepare
 
 SHOWN_QUERIES = 2  # more would not fit on a page at ten results each
-EXAMPLES = """examples:
-  python -m sdtps ranks data --out ranks.pdf
-  python -m sdtps ranks data --out ranks.pdf --query 000258_cam1_0_02.jpg --query 000260_cam2_0_16.jpg --depth 8
+EXAMPLES = """
+    ranks data --out ranks.pdf
+    ranks data --out ranks.pdf --query 000258_cam1_0_02.jpg --query 000260_cam2_0_16.jpg --depth 8
 """
 
 
 def add_command(commands: shared.Subparsers) -> None:
     """Describe the command."""
-    parser = commands.add_parser(
-        "ranks",
-        help="draw rank lists, three rows per query, as PDF, SVG or PNG",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("folder", help=shared.FOLDER)
+    short = "draw rank lists, three rows per query, as PDF, SVG or PNG"
+    parser = shared.add_command(commands, "ranks", short, EXAMPLES)
+    work.add_folder(parser)
     parser.add_argument("--out", required=True, help="the file; its ending says the format (pdf, svg, png)")
     parser.add_argument("--query", action="append", help=f"a file name; repeat for several (the first {SHOWN_QUERIES})")
     parser.add_argument("--depth", type=int, default=10, help="results per query (10)")
     parser.add_argument("--width", default="cvpr-page", help=f"{', '.join(PRESETS)}, or inches (cvpr-page)")
     parser.add_argument("--language", choices=tuple(WORDS), default="en")
     parser.add_argument("--dpi", type=int, default=DPI, help=f"of a PNG ({DPI})")
-    shared.add_features(parser)
+    work.add_features(parser)
     shared.add_model(parser)
     shared.add_settings(parser)
     parser.set_defaults(run=run)
@@ -46,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     dataset = open_dataset(options.folder)
     model = shared.load(options)
     size = model.net.backbone.input_size
-    features = shared.feature_reader(options, model, dataset)
+    features = work.feature_reader(options, model, dataset)
     found = {split: features(split, [NOTHING])[NOTHING] for split in dict.fromkeys((dataset.query, dataset.gallery))}
     queries, gallery = found[dataset.query], found[dataset.gallery]
     drawn = []

@@ -3,8 +3,8 @@
 Pictures of one person resemble each other, so pictures are no independent samples; identities are. Each draw gives
 every identity a whole number of copies, n in all, as a query and as a distractor (see `judged`).
 
-The interval is a symmetric bootstrap-t: each draw's distance from the estimate is measured in the draw's own standard
-error, so that an estimate which comes with a small error by luck gets no narrow interval. Where more than a hundredth
+The interval is a bootstrap-t with equal tails: each draw's distance from the estimate is measured in the draw's own
+standard error, so that an estimate which comes with a small error by luck gets no narrow interval. Where more than a hundredth
 of the draws has no error at all, because few identities differ or few are there, it is the estimate ± Student's t at
 n - 1 degrees of freedom · standard deviation over the draws · sqrt(n / (n - 1)). `scripts/interval_coverage.py`
 measures how often it holds.
@@ -75,10 +75,10 @@ def interval(sums: Values, counts: Values, weights: Values) -> Interval:
     sound = errors[1:] > TINY
     if identities < FEW or float((~sound).mean()) > DEGENERATE:
         half = student_t(LEVEL, identities - 1) * math.sqrt(identities / (identities - 1)) * float(drawn.std(ddof=1))
-    else:
-        away = np.abs(drawn[sound] - value) / errors[1:][sound]
-        half = float(np.quantile(away, LEVEL)) * float(errors[0])
-    return Interval(value, value - half, value + half)
+        return Interval(value, value - half, value + half)
+    away = (drawn[sound] - value) / errors[1:][sound]
+    below, above = np.quantile(away, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) * errors[0]
+    return Interval(value, value - float(above), value - float(below))
 
 
 @lru_cache(maxsize=64)

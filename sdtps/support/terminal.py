@@ -3,6 +3,8 @@
 import sys
 from typing import TextIO
 
+INTERRUPTED = 130  # what a shell reports after Ctrl-C
+
 
 class StartLine:
     """Steps of a start, in percent of their number.

@@ -5,21 +5,19 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import urllib.request
 from contextlib import ExitStack, redirect_stdout
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import sdtps
 from sdtps.cli.main import main as run_command
+from sdtps.cli.page_options import parse_arguments
 from sdtps.resources import PROJECT
 from tests.docs.blocks import Block, commands_of
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:7860")  # another page may be there
-PEOPLE = re.compile(r"00000[01]_")  # a few of the gallery: every further one costs the same work again
+PEOPLE = re.compile(r"00000[01]_cam[12]_")  # a few of the gallery: every further one costs the same work again
 LINKED = ("app.py", "checkpoints", "configs", "sdtps")
 PAGE = ("python", "app.py")
 COMMAND = ("python", "-m", "sdtps")
@@ -103,7 +101,7 @@ class Reader:
     def _open(self, words: list[str]) -> None:
         """A page that answers: closed at once, or with & when the document ends."""
         stays = words[-1:] == ["&"]
-        options = _page_options(words[:-1] if stays else words)
+        options = parse_arguments(words[:-1] if stays else words)
         weights = [source.path for source in options.sources] or None
         page = sdtps.launch(weights, data=options.data, runs=options.run, inline=False)
         self.stack.callback(page.close)
@@ -113,12 +111,3 @@ class Reader:
             self.address = page.url
         else:
             page.close()
-
-
-def _page_options(words: list[str]) -> Any:
-    home = "sdtps.cli.page" if find_spec("sdtps.cli.page") else "app"
-    sys.path.insert(0, str(PROJECT))
-    try:
-        return import_module(home).parse_arguments(words)
-    finally:
-        sys.path.remove(str(PROJECT))

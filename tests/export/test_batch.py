@@ -1,21 +1,16 @@
 """Batches: the same numbers as one at a time, resumable at any point, one bad triplet skipped."""
 
-import contextlib
 import csv
 import json
-import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 
 import sdtps
@@ -215,74 +210,6 @@ def test_without_ray_one_sentence_says_what_to_install(data, weights, tmp_path, 
     monkeypatch.setattr("sdtps.retrieval.engine.find_spec", lambda _: None)
     assert main(command(data, weights, tmp_path / "out", "--engine", "ray")) == 1
     assert "pip install 'ray[data]'" in capsys.readouterr().err
-
-
-def in_ray(cwd: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
-    """The command in a process of its own, from a folder of its own."""
-    environment = os.environ | {"RAY_AUTH_MODE": "disabled", "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    command_line = [sys.executable, "-m", "sdtps", *arguments]
-    return subprocess.Popen(command_line, cwd=cwd, env=environment, stderr=subprocess.PIPE)
-
-
-def test_ray_writes_the_same_files_on_a_local_cluster_of_two(data, weights, finished, tmp_path):
-    """With relative paths, which mean another folder to a worker."""
-    relative = [Path(os.path.relpath(path, data.parent)) for path in (data, weights)]
-    arguments = command(*relative, tmp_path / "out", "--engine", "ray", "--workers", "2", "--threads", "1")
-    process = in_ray(data.parent, arguments)
-    assert process.communicate(timeout=240)[1].count(b"skipped") == 0
-    assert process.returncode == 0
-    assert files(tmp_path / "out") == files(finished)
-
-
-def workers_below(cluster: int) -> list[psutil.Process]:
-    """Processes of a cluster that hold a model."""
-    found = []
-    for process in psutil.Process(cluster).children(recursive=True):
-        with contextlib.suppress(psutil.Error):
-            if "MapWorker" in " ".join(process.cmdline()):
-                found.append(process)
-    return found
-
-
-def test_a_running_cluster_survives_a_killed_worker(data, weights, finished, tmp_path):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
-    environment = os.environ | {"RAY_AUTH_MODE": "disabled", "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    head = [str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", "--num-cpus", "2",
-            "--port", address.rpartition(":")[2], "--include-dashboard", "false"]  # fmt: skip
-    cluster = subprocess.Popen(head, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_until(lambda: _listens(address))
-        arguments = command(data, weights, tmp_path / "out", "--engine", "ray", "--ray-address", address)
-        process = in_ray(tmp_path, [*arguments, "--threads", "1"])
-        victims: list[psutil.Process] = []
-        while process.poll() is None and not victims:
-            victims = workers_below(cluster.pid)
-            time.sleep(0.05)  # nothing to wait on but the list of processes
-        assert victims, "the batch ended before a worker was seen"
-        victims[0].kill()
-        process.communicate(timeout=240)
-        assert process.returncode == 0
-        assert files(tmp_path / "out") == files(finished)
-    finally:
-        cluster.terminate()
-        cluster.wait(60)
-
-
-def _listens(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    with contextlib.suppress(OSError):
-        socket.create_connection((host, int(port)), timeout=1).close()
-        return True
-    return False
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.1)
 
 
 def test_the_driver_needs_no_gpu(data, weights, tmp_path, monkeypatch):

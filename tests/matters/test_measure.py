@@ -1,7 +1,6 @@
 """Replacements: the same number of patches in another choice, all else equal; once through the backbone, resumed."""
 
 import json
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -9,14 +8,13 @@ import torch
 
 from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.algorithm.selectors import SelectiveInteraction, SoftSDTPS
-from sdtps.checkpoints.load import WeightsSource, random_model, save_checkpoint
+from sdtps.checkpoints.load import random_model, save_checkpoint
 from sdtps.cli.main import main
 from sdtps.datasets import open_dataset
 from sdtps.matters.measure import measure, plan_for
 from sdtps.matters.replacements import Kind, Plan, random_order
 from sdtps.matters.report import does_it_matter
-from sdtps.retrieval.engine import Engine, ray_session
-from sdtps.retrieval.features import NOTHING, extract
+from sdtps.retrieval.features import extract
 from sdtps.support.errors import SettingsError
 from sdtps.types import Settings
 from tests.algorithm.test_selectors import DIM, PATCHES, shaken, tokens
@@ -196,26 +194,3 @@ def test_a_selector_that_does_more_than_weigh_is_refused():
     evidence = selector.evidence(*tokens())
     with pytest.raises(SettingsError, match="cannot be replaced"):
         selector.choose_ordered(evidence, Settings(variant="soft"), {})
-
-
-@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is an optional extra and is not installed")
-def test_ray_gives_the_same_bytes(data, plan, tmp_path, monkeypatch):
-    from sdtps.retrieval.feature_store import FeatureStore
-
-    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
-    weights = tmp_path / "tiny.safetensors"
-    save_checkpoint(random_model(tiny_vit_config(), device="cpu").net, weights, half=False)
-    source = WeightsSource(weights)
-    model, ray = source.load("cpu"), Engine(2, None, source)
-    ours = measure(model, data, "test", plan, batch=3, cache=str(tmp_path / "a"))
-    stores = [FeatureStore(tmp_path / name) for name in ("local", "ray")]
-    conditions = [NOTHING, frozenset({"tir"})]
-    stores[0].features(model, data, "test", SETTINGS, conditions, batch=3)
-    with ray_session(2, None):  # one cluster for both: starting it takes longer than all the rest
-        theirs = measure(model, data, "test", plan, batch=3, cache=str(tmp_path / "b"), engine=ray)
-        stores[1].features(model, data, "test", SETTINGS, conditions, batch=3, engine=ray)
-    np.testing.assert_array_equal(ours.moved, theirs.moved)
-    np.testing.assert_array_equal(ours.signs, theirs.signs)
-    local, cluster = ({f.name: f.read_bytes() for f in s.folder.glob("*.npz")} for s in stores)
-    assert local == cluster
-    assert len(local) == 2

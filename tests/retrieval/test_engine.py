@@ -9,6 +9,7 @@ import torch
 
 from sdtps.checkpoints.load import WeightsSource
 from sdtps.cli import options as shared
+from sdtps.cli import work
 from sdtps.cli.main import build_parser
 from sdtps.models.reid import LoadedModel
 from sdtps.retrieval import engine as engines
@@ -101,8 +102,8 @@ def test_every_command_gives_the_device_to_the_workers(
     options = build_parser().parse_args(line)
     shared.load(options)
     assert loaded == ["cpu"]
-    assert shared.engine_from(options).device == "cuda"
+    assert work.engine_from(options).device == "cuda"
     here = build_parser().parse_args([*line, "--engine", "local"])
     shared.load(here)
     assert loaded == ["cpu", "cuda"]
-    assert shared.engine_from(here).workers == 0
+    assert work.engine_from(here).workers == 0

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 import sdtps
 from sdtps.checkpoints.load import random_model, save_checkpoint
 from sdtps.models.reid import LoadedModel, ModelConfig
+from sdtps.resources import GALLERY
 from sdtps.training.synth import sample, write_rgbnt201
 from tests.datasets import trees
 from tests.harness import Running, chromium, running_app
@@ -91,6 +92,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     data = write_data(folder / "data")
     listed = [part for path in (weights, vehicle, cosines) for part in ("--weights", str(path))]
     listed += [part for path in data.values() for part in ("--data", str(path))]
+    listed += ["--gallery", str(GALLERY)]
     with running_app(*listed, "--examples", str(examples), "--device", "cpu") as server:
         yield App(server.url, weights, vehicle, cosines, examples, data, server)
 

@@ -6,13 +6,15 @@ from sdtps.export.figure.grid import EDGE, HEAD_SIZE, NUMBER_SIZE
 from sdtps.export.figure.sheet import Sheet
 from sdtps.export.figure.style import GREY, INK, RIGHT, WRONG, FigureOptions
 from sdtps.matters.interval import Interval
+from sdtps.matters.replacements import Kind
 from sdtps.matters.report import Matters, Row
 from sdtps.matters.verdict import shown, signed
 from sdtps.web.static import texts
 
 LINE, HEAD, FOOT, BETWEEN = 0.17, 0.30, 0.34, 0.10
 NAMES, NUMBERS = 0.33, 0.26  # shares of the width
-STEPS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
+WIDEST_NAMES, WIDEST_NUMBERS = 1.6, 1.1  # inches; a wide figure has a wider axis, not more white
+STEPS = tuple(step * 10**power for power in range(-4, 2) for step in (1, 1.5, 2, 3, 5))
 
 
 def matters_figure(report: Matters, options: FigureOptions | None = None) -> Sheet:
@@ -32,8 +34,11 @@ def matters_figure(report: Matters, options: FigureOptions | None = None) -> She
     height = 2 * EDGE + HEAD + len(rows) * LINE + groups * (LINE + BETWEEN) + FOOT
     sheet = Sheet(width, height)
     sheet.notes = options.notes()
-    left, right = EDGE + NAMES * width, width - EDGE - NUMBERS * width
-    reach = _reach(gains)
+    left = EDGE + min(NAMES * width, WIDEST_NAMES)
+    right = width - EDGE - min(NUMBERS * width, WIDEST_NUMBERS)
+    # The worst-scored patches may leave the axis: their gain would flatten all the others.
+    near = [gain for row, gain in zip(rows, gains, strict=True) if row.kind is not Kind.INVERTED]
+    reach = _reach(near or gains)
     sheet.text(EDGE, EDGE + 0.12, words["matters.figure.title"].format(metric=_metric(metric, words)), HEAD_SIZE,
                align="left", within=width - 2 * EDGE, weight="bold")  # fmt: skip
     y, ratio = EDGE + HEAD, None
@@ -90,10 +95,15 @@ def _line(
         return left + (min(max(value, -reach), reach) / reach + 1) / 2 * (right - left)
 
     sheet.line((place(gain.low), place(gain.high)), (y, y), colour, 1.0)
-    for end in (gain.low, gain.high):
+    for end, way in ((gain.low, -1), (gain.high, 1)):
+        x = place(end)
         if abs(end) <= reach:
-            sheet.line((place(end), place(end)), (y - 0.03, y + 0.03), colour, 0.8)
-    sheet.box(place(gain.value) - 0.025, y - 0.025, 0.05, 0.05, facecolor=colour, edgecolor=colour, linewidth=0)
+            sheet.line((x, x), (y - 0.03, y + 0.03), colour, 0.8)
+        elif end * way > 0:  # an arrow where the axis ends before the interval does
+            for side in (-0.03, 0.03):
+                sheet.line((x - way * 0.04, x), (y + side, y), colour, 0.8)
+    if abs(gain.value) <= reach:
+        sheet.box(place(gain.value) - 0.025, y - 0.025, 0.05, 0.05, facecolor=colour, edgecolor=colour, linewidth=0)
     value, low, high = (signed(v, metric) for v in (gain.value, gain.low, gain.high))
     text = f"{value}  [{low}, {high}]"
     sheet.text(sheet.width - EDGE, y + 0.03, text, NUMBER_SIZE, align="right", color=colour)

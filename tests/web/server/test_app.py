@@ -5,12 +5,13 @@ import os
 import pytest
 
 from sdtps.cli import page as program
+from sdtps.cli import page_options
 from tests.harness import free_port
 
 
 def test_options_by_command_line() -> None:
     given = "--host 0.0.0.0 --port 8123 --weights a.pth --weights b.pth --device cpu --share --root-path /lens --data d"
-    options = program.parse_arguments(given.split())
+    options = page_options.parse_arguments(given.split())
     assert (options.host, options.port, options.device, options.root_path) == ("0.0.0.0", 8123, "cpu", "/lens")
     assert [source.path for source in options.sources] == ["a.pth", "b.pth"]
     assert options.data == ["d"]
@@ -21,27 +22,27 @@ def test_options_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     values = {"HOST": "::1", "PORT": "9000", "WEIGHTS": f"a{os.pathsep}b", "DEVICE": "mps", "SHARE": "yes", "DATA": "x"}
     for name, value in values.items():
         monkeypatch.setenv(f"SDTPS_{name}", value)
-    options = program.parse_arguments([])
+    options = page_options.parse_arguments([])
     assert (options.host, options.port, options.device, options.share) == ("::1", 9000, "mps", True)
     assert ([source.path for source in options.sources], options.data) == (["a", "b"], ["x"])
-    assert program.parse_arguments(["--port", "1"]).port == 1
+    assert page_options.parse_arguments(["--port", "1"]).port == 1
 
 
 def test_defaults() -> None:
-    options = program.parse_arguments([])
+    options = page_options.parse_arguments([])
     assert (options.host, options.share, options.sources, options.data) == ("127.0.0.1", False, [], [])
 
 
 def test_options_belong_to_the_weights_before_them(capsys: pytest.CaptureFixture[str]) -> None:
     given = "--weights a.pth --size 128x256 --force --weights b.pth --config c.yml --allow-upload-weights"
-    options = program.parse_arguments(given.split())
+    options = page_options.parse_arguments(given.split())
     first, second = options.sources
     assert (first.size, first.config, first.force) == ((128, 256), None, True)
     assert (second.size, second.config, second.force) == (None, "c.yml", False)
     assert options.allow_upload_weights
     for wrong in (["--size", "128x256"], ["--weights", "a", "--size", "tall"]):
         with pytest.raises(SystemExit):
-            program.parse_arguments(wrong)
+            page_options.parse_arguments(wrong)
     assert "belongs to a --weights before it" in capsys.readouterr().err
 
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from sdtps.cli import page as program
+from sdtps.cli import page_options
 from sdtps.web.server import run as server
 from sdtps.web.server.accounts import account_line
 from sdtps.web.server.address import check_port
@@ -142,18 +143,18 @@ def test_other_addresses_that_cannot_be_used(host: str, port: int) -> None:
 
 
 def test_options_and_their_defaults(monkeypatch, capsys) -> None:
-    options = program.parse_arguments([])
+    options = page_options.parse_arguments([])
     assert (options.share, options.auth, options.embed_in, options.rate_limit) == (False, None, [], 0)
     assert (options.host_name, options.proxy) == ([], [])
-    named = program.parse_arguments(["--host-name", "Lens.Example.org", "--proxy", "10.0.0.0/8", "--proxy", "::1"])
+    named = page_options.parse_arguments(["--host-name", "Lens.Example.org", "--proxy", "10.0.0.0/8", "--proxy", "::1"])
     assert (named.host_name, named.proxy) == (["lens.example.org"], ["10.0.0.0/8", "::1"])
     for refused in (["--host-name", "https://a.org"], ["--proxy", "somebody"]):
         with pytest.raises(SystemExit):
-            program.parse_arguments(refused)
+            page_options.parse_arguments(refused)
     monkeypatch.setenv("SDTPS_EMBED_IN", "https://a.org,https://b.org")
     monkeypatch.setenv("SDTPS_RATE_LIMIT", "600")
     monkeypatch.setenv("SDTPS_LOG_FORMAT", "json")
-    options = program.parse_arguments([])
+    options = page_options.parse_arguments([])
     assert (options.embed_in, options.rate_limit, options.log_format) == (
         ["https://a.org", "https://b.org"],
         600,
@@ -161,10 +162,10 @@ def test_options_and_their_defaults(monkeypatch, capsys) -> None:
     )
     monkeypatch.delenv("SDTPS_EMBED_IN")
     monkeypatch.setenv("SPACE_ID", "someone/lens")
-    assert program.parse_arguments([]).embed_in == ["https://huggingface.co"]
+    assert page_options.parse_arguments([]).embed_in == ["https://huggingface.co"]
     for wrong in ("example.org", "https://a.org/path", "https://a.org; script-src *"):
         with pytest.raises(SystemExit):
-            program.parse_arguments(["--embed-in", wrong])
+            page_options.parse_arguments(["--embed-in", wrong])
     assert "is not an origin such as https://example.org" in capsys.readouterr().err
 
 

@@ -2,14 +2,17 @@
 
 import base64
 import threading
+from io import BytesIO
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from sdtps.datasets import open_dataset
 from sdtps.matters.cases import COLUMNS, plane, survey
 from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.types import Settings
+from sdtps.web.session import surveys
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.data_registry import DataRegistry
 from tests.datasets import trees
@@ -105,6 +108,38 @@ def test_cases_have_numbers_places_thumbnails_and_one_figure(bench, key):
     assert drawn.count(">RGB<") == 2
     assert ">NIR<" not in drawn
     assert bench.ask({"task": "cases.thumbs", "survey": found["key"], "numbers": [8]})["error"]["code"] == "cases.gone"
+
+
+def test_the_folder_browser_takes_the_order_and_the_bounds_of_a_survey(bench, key):
+    found = finish(bench, "cases.run", key=key, gallery=0, settings=SETTINGS)
+    told = dict(zip(found["ids"], unpacked(found["columns"]["darkness"]).tolist(), strict=True))
+    ask = {"task": "data.find", "root": 0, "split": "test", "count": 50, "survey": found["key"], "column": "darkness"}
+    rows = bench.ask(ask | {"descending": True})["rows"]
+    assert [row["value"] for row in rows] == sorted(told.values(), reverse=True)
+    assert {row["id"]: row["value"] for row in rows} == told
+    middle = sorted(told.values())[4]
+    few = bench.ask(ask | {"low": middle})
+    assert few["total"] == sum(value >= middle for value in told.values())
+    assert few["rows"][0]["value"] == middle
+    # What has no number comes last, and passes no bound.
+    nameless = bench.ask(ask | {"column": "precision"})
+    assert {row["value"] for row in nameless["rows"]} == {None}
+    assert bench.ask(ask | {"column": "precision", "high": 1.0})["total"] == 0
+    assert bench.ask(ask | {"survey": "gone"})["error"]["code"] == "cases.gone"
+    assert bench.ask(ask | {"column": "beauty"})["error"]["code"] == "request.malformed"
+
+
+def test_thumbnails_darken_what_was_dropped(bench, key):
+    found = finish(bench, "cases.run", key=key, gallery=0, settings=SETTINGS)
+    held = surveys.find(found["key"])
+    url = bench.ask({"task": "cases.thumbs", "survey": found["key"], "numbers": [0]})["thumbs"][0]
+    pixels = np.asarray(Image.open(BytesIO(base64.b64decode(url.split(",")[1]))).convert("L"), float)
+    first = pixels[:, : pixels.shape[1] // 3]  # RGB, of one colour in this data
+    grid = held.model.net.backbone.grid
+    tall, wide = first.shape[0] // grid.rows, first.shape[1] // grid.cols
+    patches = first.reshape(grid.rows, tall, grid.cols, wide).mean((1, 3)).ravel()
+    kept = held.survey.masks[0, 0]
+    assert patches[kept].min() > patches[~kept].max()
 
 
 def test_average_precision_of_a_case_is_that_of_its_rank_list(bench, key, tiny_model, tmp_path):

@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inside, shadesOf } from '../../../sdtps/web/static/js/views/cases_map.js';
+import { boundsOf, inside, shadesOf } from '../../../sdtps/web/static/js/views/cases_map.js';
 import { between, sortedBy } from '../../../sdtps/web/static/js/views/cases_order.js';
 import { strongestOf } from '../../../sdtps/web/static/js/views/match.js';
 import { darknessOf } from '../../../sdtps/web/static/js/views/match_pair.js';
+import { sortFields } from '../../../sdtps/web/static/js/side/folder_sort.js';
 import { reachOf, saysOf, signed } from '../../../sdtps/web/static/js/views/matters_report.js';
 
 test('a gain is shown with its sign, and says what its digits say', () => {
@@ -51,4 +52,18 @@ test('dropped patches are darker than kept ones', () => {
   const dark = darknessOf([0.4, 0.1, 0.9], [1, 1, 0]);
   assert.ok(dark[2] > dark[1]);
   assert.ok(dark[1] > dark[0]);
+});
+
+test('the folder browser asks for an order only where its split was measured', () => {
+  const filter = { root: 0, split: 'test', pid: null, cam: null, search: '', sort: { column: 'ap', descending: true, low: '0.2', high: ' ' } };
+  const survey = { key: 'k', root: 0, split: 'test' };
+  assert.deepEqual(sortFields(filter, survey), { survey: 'k', column: 'ap', descending: true, low: 0.2, high: null });
+  assert.deepEqual(sortFields(filter, null), {});
+  assert.deepEqual(sortFields(filter, { ...survey, split: 'train' }), {});
+  assert.deepEqual(sortFields({ ...filter, sort: { ...filter.sort, column: '' } }, survey), {});
+});
+
+test('the ends of a scale leave out what cannot be told', () => {
+  assert.deepEqual(boundsOf(Float32Array.of(Number.NaN, 2, 1)), [1, 2]);
+  assert.equal(boundsOf(Float32Array.of(Number.NaN)), null);
 });

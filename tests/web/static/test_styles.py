@@ -1,4 +1,4 @@
-"""The look holds together: four font sizes, one rhythm, one set of icons, nothing to press that is smaller than 24 pixels."""
+"""The look holds together: four font sizes, one rhythm, one set of icons, nothing to press below 24 pixels."""
 
 import re
 

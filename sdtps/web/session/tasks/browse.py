@@ -1,16 +1,19 @@
 """Leafing through the data folders: tasks of the page's folder browser."""
 
-from typing import TYPE_CHECKING, Annotated
+import math
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from sdtps.datasets import Broken, Record
 from sdtps.images.encode import strip_url
 from sdtps.images.read import Fit, Triplet
+from sdtps.matters.cases import COLUMNS
 from sdtps.support.messages import as_note
 from sdtps.types import Payload
+from sdtps.web.session import surveys
 from sdtps.web.session.data_registry import DataRegistry, Filter, Located, NamedDataset
-from sdtps.web.session.requests import MAX_NAME, Index, Name, Request, malformed
+from sdtps.web.session.requests import MAX_NAME, Index, Name, Number, Request, malformed
 from sdtps.web.session.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -30,7 +33,10 @@ class SplitRequest(Request):
 
 
 class FindRequest(SplitRequest):
-    """A page of the records that pass a filter, from `start` or around the record `at`."""
+    """A page of the records that pass a filter, from `start` or around the record `at`.
+
+    With a `survey` of this split they are sorted by one of its numbers, and filtered by it, too.
+    """
 
     count: Index = 0
     search: Annotated[str, Field(max_length=MAX_NAME)] = ""
@@ -38,6 +44,11 @@ class FindRequest(SplitRequest):
     cam: Index | None = None
     at: Name | None = None
     facets: bool = False
+    survey: Name | None = None
+    column: Literal[COLUMNS] = "ap"  # type: ignore[valid-type]  # the table is the list
+    descending: bool = False
+    low: Number | None = None
+    high: Number | None = None
 
 
 class RecordRequest(Request):
@@ -64,6 +75,11 @@ def find(backend: "PageBackend", request: FindRequest) -> Payload:
     source, split = _source(backend.data, request)
     cam = None if request.cam is None else request.cam - source.dataset.layout.first_camera
     found = source.select(split, Filter(request.pid, cam, request.search.strip().lower()))
+    values: dict[int, float] | None = None
+    if request.survey is not None and (held := surveys.find(request.survey)).holds(source, split):
+        values = surveys.values_of(held, request.column)
+        wanted = surveys.Arrangement(request.column, request.descending, request.low, request.high)
+        found = surveys.arranged(found, values, wanted)
     count = min(request.count, MAX_ROWS)
     start = max(0, min(request.start, len(found) - count))
     position = None
@@ -72,7 +88,7 @@ def find(backend: "PageBackend", request: FindRequest) -> Payload:
         position = next((p for p, number in enumerate(found) if ids[number] == request.at), None)
         if position is not None:
             start = max(0, min(position - count // 2, len(found) - count))
-    rows = [record_card(source.at(split, number)) for number in found[start : start + count]]
+    rows = [record_card(source.at(split, n)) | _value(values, n) for n in found[start : start + count]]
     answer = {"total": len(found), "start": start, "rows": rows, "position": position}
     return answer | _facets(source, split) if request.facets else answer
 
@@ -106,6 +122,14 @@ def record_card(located: Located) -> Payload:
         "cam": record.cam + located.source.dataset.layout.first_camera if record.cam >= 0 else None,
         "scene": record.scene,
     }
+
+
+def _value(values: dict[int, float] | None, number: int) -> Payload:
+    """The number that a record is sorted by; None where it cannot be told."""
+    if values is None:
+        return {}
+    value = values.get(number, math.nan)
+    return {"value": None if math.isnan(value) else value}
 
 
 def thumbnail(triplet: Triplet) -> str:

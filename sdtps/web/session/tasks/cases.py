@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -12,16 +11,14 @@ from sdtps.export import figure, payload
 from sdtps.export.rendering import brightness, dimmed_to
 from sdtps.images.encode import Pixels, strip_url
 from sdtps.images.read import Fit, prepare
-from sdtps.matters.cases import COLUMNS, Survey, survey
-from sdtps.models.reid import LoadedModel
+from sdtps.matters.cases import COLUMNS, survey
 from sdtps.pipeline import OpenSet
-from sdtps.support.byte_lru import ByteLru
 from sdtps.support.errors import InputError
 from sdtps.support.progress import Progress
-from sdtps.types import MODALITIES, BoolArray, Grid, Payload, Settings
-from sdtps.web.session.data_registry import Located, NamedDataset
+from sdtps.types import MODALITIES, BoolArray, Grid, Payload
+from sdtps.web.session import surveys
 from sdtps.web.session.jobs import ENDLESS, LONG_SECONDS, Lane
-from sdtps.web.session.requests import Index, ModalityName, Name, Refusal, Request
+from sdtps.web.session.requests import Index, ModalityName, Name, Request
 from sdtps.web.session.tasks.exports import FileFormat, Look, file_answer
 from sdtps.web.session.tasks.ranks import BATCH, GalleryRequest, gallery_of
 from sdtps.web.session.tasks.task import Task
@@ -29,27 +26,8 @@ from sdtps.web.session.tasks.task import Task
 if TYPE_CHECKING:
     from sdtps.web.session.backend import PageBackend
 
-HELD_BYTES = 128 * 1024 * 1024
 MOST_THUMBS, MOST_SETS = 60, 12
 THUMB_HEIGHT = 96
-
-
-@dataclass(frozen=True)
-class Held:
-    """A survey, and what is needed to show its sets."""
-
-    survey: Survey
-    source: NamedDataset
-    split: str
-    model: LoadedModel
-    settings: Settings
-
-    def located(self, number: int) -> Located:
-        """The record at a place of the survey."""
-        return self.source.at(self.split, self.source.place(self.split, self.survey.records[number]))
-
-
-_held: ByteLru[Held] = ByteLru(HELD_BYTES, lambda held: held.survey.bytes)
 
 
 class ThumbsRequest(Request):
@@ -78,13 +56,13 @@ def run(backend: "PageBackend", request: GalleryRequest) -> Payload:
         cache = str(backend.data.store.folder)
         found = survey(model, source.dataset, split, settings, batch=BATCH, cache=cache, progress=progress)
         key = secrets.token_urlsafe(12)
-        held = Held(found, source, split, model, settings)
-        _held.put(key, held)
+        held = surveys.Held(found, source, split, model, settings)
+        surveys.hold(key, held)
         located = [held.located(i) for i in range(len(found.records))]
         return {
             "key": key,
             "ids": [one.id for one in located],
-            "names": [one.record.name for one in located],
+            "names": [source.shown_name(one.number, one.record) for one in located],
             "pids": [one.record.pid for one in located],
             "columns": {name: payload.pack(found.table[:, i]) for i, name in enumerate(COLUMNS)},
             "places": payload.pack(found.places.ravel()),
@@ -95,14 +73,14 @@ def run(backend: "PageBackend", request: GalleryRequest) -> Payload:
 
 def thumbs(backend: "PageBackend", request: ThumbsRequest) -> Payload:
     """Small pictures with the kept patches, as data URLs; None for a set that is gone."""
-    held = _find(request.survey, request.numbers)
+    held = surveys.find(request.survey, request.numbers)
     grid = held.model.net.backbone.grid
     return {"thumbs": [_thumb(backend, held, number, grid) for number in request.numbers]}
 
 
 def draw(backend: "PageBackend", request: CollectionRequest) -> Payload:
     """The collected sets as one figure; a job."""
-    held = _find(request.survey, request.numbers)
+    held = surveys.find(request.survey, request.numbers)
     look = request.look.options()
 
     def work(progress: Progress, _cancelled: Callable[[], bool]) -> Payload:
@@ -120,14 +98,7 @@ def draw(backend: "PageBackend", request: CollectionRequest) -> Payload:
     return backend.jobs.start(work, Lane.QUICK, LONG_SECONDS)
 
 
-def _find(key: str, numbers: list[int]) -> Held:
-    held = _held.get(key)
-    if held is None or any(n >= len(held.survey.records) for n in numbers):
-        raise Refusal("cases.gone", "The server no longer holds this overview; look the data over again.")
-    return held
-
-
-def _thumb(backend: "PageBackend", held: Held, number: int, grid: Grid) -> str | None:
+def _thumb(backend: "PageBackend", held: surveys.Held, number: int, grid: Grid) -> str | None:
     try:
         triplet = backend.data.read(held.located(number), Fit.STRETCH)
     except InputError:

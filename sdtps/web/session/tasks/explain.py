@@ -72,7 +72,7 @@ def match(backend: "PageBackend", request: ExplainRequest) -> Payload:
         "place_after": _place(after, number),
         "first_right": before.first_right,
         "first_right_after": after.first_right,
-        "win": _win(query, other, found, before, number),
+        "win": _win(query, other, source, found, before, number),
         "record": record_card(located),
     }
 
@@ -87,14 +87,17 @@ def _place(ranking: RankList, number: int) -> int | None:
     return next((i for i, m in enumerate(ranking.matches, 1) if m.number == number), None)
 
 
-def _win(query: Apart, wrong: Apart, found: FolderFeatures, ranking: RankList, number: int) -> Payload | None:
+def _win(
+    query: Apart, wrong: Apart, source: NamedDataset, found: FolderFeatures, ranking: RankList, number: int
+) -> Payload | None:
     """For a wrong result: what would have to go for the best right one to be nearer; None where it is none."""
     match = next((m for m in ranking.matches if m.number == number), None)
     right = next((m for m in ranking.matches if m.same), None)
     if match is None or right is None or match.same or match.same is None:
         return None
     patches = to_win(query, found.features[right.number].astype(np.float64), wrong.feature)
-    return {"name": right.record.name, "patches": None if patches is None else [list(p) for p in patches]}
+    name = source.shown_name(source.place(source.dataset.gallery, right.record), right.record)
+    return {"name": name, "patches": None if patches is None else [list(p) for p in patches]}
 
 
 def _patches(apart: Apart, removed: list[RemovedPatch]) -> list[Patch]:

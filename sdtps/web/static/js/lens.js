@@ -60,6 +60,7 @@ function firstState(config, link) {
     leaveOut: new Set(link.leaveOut), example: link.example, record: link.record, own: link.own, against: null, told: null, wide: null,
     view: FIRST_VIEW, connected: true, recordNames: new Map(), sources: sourcesOf(link),
     photos: {}, token: null, matrixOpen: false, key: null, analysis: null, recorded: null, busy: false, peeking: false, failures: [],
+    survey: null, caseColumn: null,
     pointed: { modality: 'rgb', patch: null, pinned: false },
     language: chooseLanguage(config.texts, [asked, ...(navigator.languages || [navigator.language])]),
   });

@@ -166,6 +166,8 @@
  * @property {boolean} matrixOpen
  * @property {string | null} key
  * @property {Analysis | null} analysis
+ * @property {{ key: string, root: number, split: string } | null} survey the gallery that "Find cases" has looked over last
+ * @property {string | null} caseColumn the number by which it shall sort
  * @property {{ run: number, name: string, epoch: number, probe: number, epochs?: number[] } | null} recorded the epoch of a run that is
  *   shown, if one is; `name` is the run's, `epochs` all that have maps
  * @property {boolean} busy

@@ -8,6 +8,7 @@ import { clampTo } from '../core/numbers.js';
 import { latestWins } from '../core/requester.js';
 import { makeRowList } from './folder_list.js';
 import { makeBroken, makeCurrent, makeMenus } from './folder_parts.js';
+import { byName, makeSort, sortFields } from './folder_sort.js';
 
 const PAGE_ROWS = 60;
 const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
@@ -20,15 +21,17 @@ const nothingFound = () => ({ total: 0, rows: new Map(), position: null, facets:
 export function makeFolder(lens) {
   const { config, i18n, store } = lens;
   const { state } = store;
-  const filter = /** @type {Filter} */ ({ root: 0, split: config.roots[0].first, pid: null, cam: null, search: '' });
+  const filter = /** @type {Filter} */ ({ root: 0, split: config.roots[0].first, pid: null, cam: null, search: '', sort: byName() });
   const found = nothingFound();
   const search = makeSearch(lens, filter, found, { rowsCame, facetsCame });
-  const walk = makeWalk(lens, filter, found, search, () => { list.reveal(/** @type {number} */ (found.position)); draw(); });
+  const walk = makeWalk(lens, found, search, () => { list.reveal(/** @type {number} */ (found.position)); draw(); });
   const menus = makeMenus(lens, filter, restart);
+  const sort = makeSort(lens, filter, () => restart(false));
   const list = makeRowList(found, walk.press, search.lack);
   const current = makeCurrent(i18n, found, walk);
   const broken = makeBroken(lens, () => ({ ...filter, start: 0 }));
-  const node = h('div.lens-browser', { 'data-t-aria': 'browse', role: 'group' }, ...menus.nodes, list.node, broken.node, ...current.nodes);
+  const parts = [...menus.nodes, ...sort.nodes, list.node, broken.node, ...current.nodes];
+  const node = h('div.lens-browser', { 'data-t-aria': 'browse', role: 'group' }, ...parts);
   const shown = makeShown(lens, filter, found, { search, draw, describe, restart, clearSearch: menus.clearSearch });
   let started = false;
 
@@ -62,6 +65,7 @@ export function makeFolder(lens) {
 
   function refresh() {
     menus.refresh(found.facets);
+    sort.refresh();
     broken.refresh(found.facets.broken);
     describe();
   }
@@ -82,16 +86,18 @@ export function makeFolder(lens) {
 // Asks for rows and menus; the newest question wins.
 function makeSearch({ server, store }, filter, found, { rowsCame, facetsCame }) {
   const { state } = store;
+  const asked = () => ({ ...filter, ...sortFields(filter, state.survey) });
   let facetsDue = false; // the menus belong to another split
   let restarting = false; // the rows here belong to another filter
 
   const ask = latestWins(
-    async (fields) => ({ for: JSON.stringify(filter), ...await server.ask('data.find', { ...filter, ...fields }) }),
+    async (fields) => ({ for: JSON.stringify(asked()), ...await server.ask('data.find', { ...asked(), ...fields }) }),
     (answer, fields, more) => {
       if (more) return;
       if (fields.fresh && fields.at !== state.record && !answer.error) { fresh(false); return; }
       restarting = false;
-      if (answer.error || answer.for !== JSON.stringify(filter)) return;
+      if (answer.error && answer.error.code === 'cases.gone') { store.update({ survey: null }); return; }
+      if (answer.error || answer.for !== JSON.stringify(asked())) return;
       if (fields.fresh) {
         found.rows.clear();
         found.position = answer.position;
@@ -115,7 +121,7 @@ function makeSearch({ server, store }, filter, found, { rowsCame, facetsCame }) 
 
   // A broken one was met: only the count has changed.
   async function facets() {
-    const answer = await server.ask('data.find', { ...filter, facets: true, count: 0 });
+    const answer = await server.ask('data.find', { ...asked(), facets: true, count: 0 });
     if (answer.error) return;
     found.facets = /** @type {any} */ (answer);
     facetsCame();
@@ -123,11 +129,11 @@ function makeSearch({ server, store }, filter, found, { rowsCame, facetsCame }) 
 
   const lack = (position) => { if (!restarting) ask({ start: Math.max(0, position - 5), count: PAGE_ROWS }); };
 
-  return { fresh, facets, lack, restarting: () => restarting };
+  return { fresh, facets, lack, asked, restarting: () => restarting };
 }
 
 // Goes from one record to another.
-function makeWalk({ server, session }, filter, found, search, onMove) {
+function makeWalk({ server, session }, found, search, onMove) {
   let tried = null; // where the last step went, also when that one turned out to be broken
 
   async function go(position) {
@@ -137,7 +143,7 @@ function makeWalk({ server, session }, filter, found, search, onMove) {
     onMove();
     let row = found.rows.get(position);
     if (!row) {
-      const answer = await server.ask('data.find', { ...filter, start: position, count: 1 });
+      const answer = await server.ask('data.find', { ...search.asked(), start: position, count: 1 });
       if (found.position !== position || answer.error || !answer.rows.length) return;
       [row] = answer.rows;
       found.rows.set(position, row);

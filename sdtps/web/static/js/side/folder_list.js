@@ -6,13 +6,16 @@ import { h, uniqueId } from '../core/dom.js';
  * What the server found for the filter.
  * @typedef {object} Found
  * @property {number} total
- * @property {Map<number, { id: string, name: string }>} rows those that were sent
+ * @property {Map<number, { id: string, name: string, value?: number | null }>} rows those that were sent
  * @property {number | null} position of the record on screen
  * @property {{ identities: number[], cameras: number[], broken: number }} facets
  */
 
 const ROW_HEIGHT = 21;
 const UNSEEN_HEIGHT = 110; // a list that is not shown yet has no height of its own
+
+// The number that the rows are sorted by, before the name.
+const valueOf = ({ value }) => (value === undefined ? '' : `${value === null ? '–' : value.toFixed(3)}  `);
 
 /**
  * @param {Found} found
@@ -57,7 +60,7 @@ export function makeRowList(found, onPress, onLack) {
     line.setAttribute('aria-selected', String(i === found.position));
     line.setAttribute('aria-setsize', String(found.total));
     line.title = row ? row.name : '';
-    line.textContent = row ? row.name : '…';
+    line.textContent = row ? `${valueOf(row)}${row.name}` : '…';
     if (row) line.dataset.record = row.id;
     else delete line.dataset.record;
   }

@@ -6,7 +6,8 @@ import { h } from '../core/dom.js';
 import { icon } from '../core/icons.js';
 import { afterwards } from '../core/requester.js';
 
-/** @typedef {{ root: number, split: string, pid: number | null, cam: number | null, search: string }} Filter */
+/** @typedef {{ column: string, descending: boolean, low: string, high: string }} Sort an empty column means by name */
+/** @typedef {{ root: number, split: string, pid: number | null, cam: number | null, search: string, sort: Sort }} Filter */
 
 const SEARCH_DELAY = 150;
 

@@ -12,6 +12,12 @@ const MOST = 12; // sets of a figure
 const labelOf = (box, value, name) => h('label', {},
   box, h('b', {}, Number.isNaN(value) ? '–' : value.toFixed(3)), h('span.lens-rank-name', { title: name }, name));
 
+// Which rows a figure has, and its format.
+const figureFields = (config) => ({
+  rows: MODALITIES.map((m) => h('input', { type: 'checkbox', checked: true, value: m, 'data-cases': `row-${m}` })),
+  kind: h('select', { 'data-t-aria': 'export.format' }, ...config.export.formats.map((f) => h('option', { value: f }, f.toUpperCase()))),
+});
+
 /** @param {Lens} lens */
 export function makeCasesList(lens) {
   const { i18n, server, session, config } = lens;
@@ -20,12 +26,12 @@ export function makeCasesList(lens) {
     type: 'button', 'data-t': 'cases.more', 'data-cases': 'more', hidden: true, onclick: () => { length += PAGE; redraw(); },
   });
   const count = h('span.lens-hint');
-  const rows = MODALITIES.map((m) => h('input', { type: 'checkbox', checked: true, value: m, 'data-cases': `row-${m}` }));
-  const kind = h('select', { 'data-t-aria': 'export.format' }, ...config.export.formats.map((f) => h('option', { value: f }, f.toUpperCase())));
+  const { rows, kind } = figureFields(config);
   const message = h('span.lens-hint');
   const send = h('button.lens-button', { type: 'button', 'data-cases': 'figure', onclick: draw });
-  const node = h('div.lens-cases-right', {}, h('div.lens-toolbar', {}, count,
-    ...rows.map((box, i) => h('label', {}, box, MODALITIES[i].toUpperCase())), kind, send, message), tiles, more);
+  const figure = h('span.lens-cases-figure', {}, h('span.lens-key', { 'data-t': 'cases.rows' }),
+    ...rows.map((box, i) => h('label', {}, box, MODALITIES[i].toUpperCase())), kind, send);
+  const node = h('div.lens-cases-right', {}, h('div.lens-toolbar', {}, count, figure, message), tiles, more);
   const pictures = new Map(); // number → data URL
   let found = null;
   let listed = [];

@@ -3,11 +3,15 @@
 /** @import { Lens } from '../core/types.js' */
 import { h } from '../core/dom.js';
 
-const DOT = 5;
+const DOT = 7;
+const ROUND = 3000; // dots up to which they are round; more are squares, which paint faster
+const SIZE = 440;
+const SHARPEST = 2; // pixels of the canvas per pixel of the page, at most
 const NEAR = 8; // pixels within which a click means a dot
 const MARGIN = 0.92;
 const SHADES = 64; // colours that dots are sorted into, so that the brush changes seldom
 const UNKNOWN = '#8a97a6';
+const EDGE = '#5c6a7a';
 const [FAINT, NOTHING] = [-2, -1]; // dots that are not listed, and dots without a number
 const LARGEST = 60;
 
@@ -27,16 +31,26 @@ export function inside(x, y, polygon) {
 }
 
 /**
- * The shade of each value, -1 where there is none.
+ * The lowest and the highest value there is; null where there is none.
  * @param {Float32Array} values
- * @returns {Int16Array<ArrayBuffer>}
+ * @returns {[number, number] | null}
  */
-export function shadesOf(values) {
+export function boundsOf(values) {
   let [low, high] = [Infinity, -Infinity];
   for (const value of values) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
+  return low <= high ? [low, high] : null;
+}
+
+/**
+ * The shade of each value, -1 where there is none.
+ * @param {Float32Array} values
+ * @returns {Int16Array<ArrayBuffer>}
+ */
+export function shadesOf(values) {
+  const [low, high] = boundsOf(values) || [0, 0];
   const span = high > low ? high - low : 1;
   return Int16Array.from(values, (value) => (Number.isNaN(value) ? NOTHING : Math.round(((value - low) / span) * (SHADES - 1))));
 }
@@ -55,25 +69,40 @@ export function projection({ width, height }, view) {
   };
 }
 
+function colourOf(table, share) {
+  const at = Math.round(share * 255) * 3;
+  return `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
+}
+
 function chooseBrush(context, kind, table) {
-  const at = Math.round((Math.max(0, kind) / (SHADES - 1)) * 255) * 3;
-  context.fillStyle = kind < 0 ? UNKNOWN : `rgb(${table[at]} ${table[at + 1]} ${table[at + 2]})`;
+  context.fillStyle = kind < 0 ? UNKNOWN : colourOf(table, kind / (SHADES - 1));
   context.globalAlpha = kind === FAINT ? 0.25 : 0.9;
+}
+
+function roundDot(context, x, y, radius) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  context.fill();
+  context.stroke();
 }
 
 function paintDots(context, { order, places, shades, shown, view }, table) {
   const { canvas } = context;
   const at = projection(canvas, view);
+  const dot = (DOT * canvas.width) / SIZE;
+  const [few, half] = [order.length <= ROUND, dot / 2];
+  context.strokeStyle = EDGE; // the lightest colours would vanish on a light page
   let brush = null;
   for (const i of order) {
     const [x, y] = [at.x(places[2 * i]), at.y(places[2 * i + 1])];
-    if (x < -DOT || y < -DOT || x > canvas.width + DOT || y > canvas.height + DOT) continue;
+    if (x < -dot || y < -dot || x > canvas.width + dot || y > canvas.height + dot) continue;
     const kind = shown !== null && !shown.has(i) ? FAINT : shades[i];
     if (kind !== brush) {
       brush = kind;
       chooseBrush(context, kind, table);
     }
-    context.fillRect(x - DOT / 2, y - DOT / 2, DOT, DOT);
+    if (few) roundDot(context, x, y, half);
+    else context.fillRect(x - half, y - half, dot, dot);
   }
   context.globalAlpha = 1;
 }
@@ -88,7 +117,7 @@ function outline(context, corners) {
 
 function nearestTo([x, y], { order, places, view }, canvas) {
   const at = projection(canvas, view);
-  let [best, nearest] = [null, NEAR];
+  let [best, nearest] = [null, (NEAR * canvas.width) / SIZE];
   for (const i of order) {
     const far = Math.hypot(at.x(places[2 * i]) - x, at.y(places[2 * i + 1]) - y);
     if (far < nearest) [best, nearest] = [i, far];
@@ -155,7 +184,10 @@ function makeGestures(canvas, map, { request, onPick, onLasso }) {
  * @param {{ onPick: (number: number) => void, onLasso: (numbers: number[] | null) => void }} actions
  */
 export function makeCasesMap({ tables, store: { state } }, { onPick, onLasso }) {
-  const canvas = h('canvas.lens-cases-map', { width: 440, height: 440, tabIndex: 0, role: 'img', 'data-t-aria': 'cases.map' });
+  const side = Math.round(SIZE * Math.min(SHARPEST, Math.max(1, window.devicePixelRatio || 1)));
+  const canvas = h('canvas.lens-cases-map', { width: side, height: side, tabIndex: 0, role: 'img', 'data-t-aria': 'cases.map' });
+  const [lowest, bar, highest] = [h('span'), h('span.lens-cases-bar'), h('span')];
+  const scale = h('div.lens-cases-scale', {}, lowest, bar, highest);
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
   const whole = { x: 0, y: 0, zoom: 1 };
   const map = {
@@ -173,17 +205,23 @@ export function makeCasesMap({ tables, store: { state } }, { onPick, onLasso }) 
   function paint() {
     waiting = false;
     context.clearRect(0, 0, canvas.width, canvas.height);
-    paintDots(context, map, tables[state.display.colormap]);
+    const table = tables[state.display.colormap];
+    paintDots(context, map, table);
+    const stops = Array.from({ length: 9 }, (_, i) => colourOf(table, i / 8));
+    bar.style.background = `linear-gradient(to right, ${stops.join(', ')})`;
     if (map.corners) outline(context, map.corners);
     canvas.dataset.painted = String(Number(canvas.dataset.painted || 0) + 1);
   }
 
   makeGestures(canvas, map, { request, onPick, onLasso });
   return {
-    node: canvas,
+    node: canvas, scale,
     take(found) { Object.assign(map, { places: found, view: whole }); },
     colour(values) {
       map.shades = shadesOf(values);
+      const ends = boundsOf(values);
+      scale.hidden = !ends;
+      [lowest.textContent, highest.textContent] = (ends || []).map((value) => value.toFixed(3));
       map.order = Array.from(map.shades.keys()).sort((a, b) => map.shades[a] - map.shades[b]);
       request();
     },

@@ -25,15 +25,26 @@ function termsOf({ terms, cosine, whole }, i18n) {
     const kind = byPatch ? i18n.t('match.patches') : part === 'ori' ? i18n.t('match.vector') : i18n.t('match.part', { part });
     return modality ? `${modality.toUpperCase()}: ${kind}` : kind;
   };
-  const row = (title, value) => h('tr', {}, h('td', {}, title), h('td.lens-number', {}, value.toFixed(4)));
+  const row = (title, value, kind = '') => h('tr', { 'data-term': kind }, h('td', {}, title), h('td.lens-number', {}, value.toFixed(4)));
   return [
     h('h4', { 'data-t': 'match.terms' }),
-    h('table', {}, ...terms.map((term) => row(name(term), term.value)), row(i18n.t('match.sum'), cosine)),
+    h('table', {}, ...terms.map((term) => row(name(term), term.value, 'part')), row(i18n.t('match.sum'), cosine, 'sum')),
     whole.length ? h('p.lens-hint', {}, i18n.t('match.whole', { parts: whole.join(', ') })) : null,
   ];
 }
 
 const button = (key, onclick) => h('button.lens-button', { type: 'button', 'data-t': key, 'data-match': key, onclick });
+
+// For a wrong result: what would have to go.
+function winOf({ win }, i18n, onTake) {
+  if (!win) return [];
+  const { name, patches } = win;
+  if (!patches) return [h('p', {}, i18n.t('match.win.none', { name }))];
+  if (!patches.length) return [h('p', { 'data-match': 'already' }, i18n.t('match.win.already', { name }))];
+  const text = i18n.t(patches.length === 1 ? 'match.win.1' : 'match.win', { n: patches.length, name });
+  const take = () => onTake(patches.map(([modality, patch]) => ({ modality, patch })));
+  return [h('p', { 'data-match': 'win' }, text), button('match.win.take', take)];
+}
 
 /** @param {Lens} lens */
 export function makeMatchPanel(lens) {
@@ -56,6 +67,7 @@ export function makeMatchPanel(lens) {
     subject = { item, request: list.request, images: await imagesOf([list.query.photos, item.photos]) };
     removed = [[], []];
     await ask();
+    node.scrollIntoView({ block: 'nearest' }); // a long list hides what lies below it
   }
 
   async function ask() {
@@ -83,17 +95,9 @@ export function makeMatchPanel(lens) {
     const count = removed[0].length + removed[1].length;
     if (!count) return [button('match.strongest', () => change([strongestOf(found.shares, found.kept, STRONGEST), []]))];
     const places = { place: found.place_after ?? '–', before: found.place ?? '–' };
-    const said = [i18n.t('match.removed', { n: count, cosine: found.after.toFixed(4), ...places })];
+    const said = [i18n.t(count === 1 ? 'match.removed.1' : 'match.removed', { n: count, cosine: found.after.toFixed(4), ...places })];
     if (found.first_right) said.push(i18n.t('match.right', { place: found.first_right_after, before: found.first_right }));
     return [h('p', { 'data-match': 'after' }, said.join(' ')), button('match.reset', () => change([[], []]))];
-  }
-
-  function winOf() {
-    const { win } = found;
-    if (!win) return [];
-    if (!win.patches) return [h('p', {}, i18n.t('match.win.none', { name: win.name }))];
-    const take = () => change([win.patches.map(([modality, patch]) => ({ modality, patch })), []]);
-    return [h('p', { 'data-match': 'win' }, i18n.t('match.win', { n: win.patches.length, name: win.name })), button('match.win.take', take)];
   }
 
   function draw() {
@@ -109,7 +113,8 @@ export function makeMatchPanel(lens) {
     const pairOf = (m) => makePair(lens, m, subject.images.map((side) => side[m]), found, removed, (side, patch) => toggle(side, m, patch));
     const made = resolved.map(pairOf);
     pairs.replaceChildren(...(made.length ? made : [h('p.lens-hint', { 'data-t': 'match.nopatches' })]));
-    facts.replaceChildren(...termsOf(found, i18n).filter((part) => part !== null), ...(resolved.length ? changesOf() : []), ...winOf());
+    const win = winOf(found, i18n, (patches) => change([patches, []]));
+    facts.replaceChildren(...termsOf(found, i18n).filter((part) => part !== null), ...(resolved.length ? changesOf() : []), ...win);
     i18n.apply(node);
     node.dataset.shown = JSON.stringify([subject.item.id, removed]);
   }

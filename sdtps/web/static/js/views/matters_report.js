@@ -10,6 +10,8 @@ const WIDTH = 220;
 const HEIGHT = 18;
 const COSINE = 'cosine';
 
+const ARROW = 4; // of an interval that leaves the axis
+
 const scaleOf = (metric) => (metric === COSINE ? 1 : 100);
 const digitsOf = (metric) => (metric === COSINE ? 4 : 1);
 
@@ -19,10 +21,12 @@ const digitsOf = (metric) => (metric === COSINE ? 4 : 1);
  * @param {string} metric
  */
 export function signed(value, metric) {
-  const text = (value * scaleOf(metric)).toFixed(digitsOf(metric));
-  const zero = Number(text) === 0;
-  return zero ? `+${text.replace('-', '')}` : Number(text) > 0 ? `+${text}` : text.replace('-', '−');
+  const text = plain(value, metric);
+  return text.startsWith('−') && Number(text.slice(1)) !== 0 ? text : `+${text.replace('−', '')}`;
 }
+
+/** With the sign of a minus, not of a hyphen. */
+const plain = (value, metric) => (value * scaleOf(metric)).toFixed(digitsOf(metric)).replace('-', '−');
 
 /**
  * What the digits that are shown say.
@@ -57,22 +61,32 @@ function intervalOf(gain, metric, reach) {
   const place = (value) => ((Math.min(Math.max(value, -reach), reach) / reach + 1) / 2) * WIDTH;
   const middle = HEIGHT / 2;
   const [low, high, value] = [gain.low, gain.high, gain.value].map(place);
-  const end = (at, inner) => (inner ? [svg('line', { x1: at, x2: at, y1: middle - 3, y2: middle + 3 })] : []); // none where it is cut
+  const arrow = (at, way) => svg('path', { d: `M${at} ${middle}l${-way * ARROW} ${-ARROW}v${2 * ARROW}z` });
+  const end = (at, inner, way) => (inner ? svg('line', { x1: at, x2: at, y1: middle - 3, y2: middle + 3 }) : arrow(at, way));
   const look = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, class: `lens-interval lens-${saysOf(gain, metric)}` };
   return svg('svg', { ...look, 'aria-hidden': true },
     svg('line', { x1: WIDTH / 2, x2: WIDTH / 2, y1: 0, y2: HEIGHT, class: 'lens-zero' }),
     svg('line', { x1: low, x2: high, y1: middle, y2: middle }),
-    ...end(low, gain.low >= -reach), ...end(high, gain.high <= reach),
+    ...(gain.low <= reach ? [end(low, gain.low >= -reach, -1)] : []), ...(gain.high >= -reach ? [end(high, gain.high <= reach, 1)] : []),
     ...(Math.abs(gain.value) <= reach ? [svg('circle', { cx: value, cy: middle, r: 3.5 })] : []));
+}
+
+// What the ends of the axis stand for.
+function axisOf(metric, reach) {
+  const text = (value, x, anchor) => svg('text', { x, y: HEIGHT - 6, 'text-anchor': anchor }, value ? signed(value, metric) : '0');
+  return svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, class: 'lens-interval', 'aria-hidden': true },
+    text(-reach, 0, 'start'), text(0, WIDTH / 2, 'middle'), text(reach, WIDTH, 'end'));
 }
 
 function tableOf(found, i18n) {
   const metric = found.metrics[0];
   const shown = found.metrics.filter((name) => ['mAP', 'Rank-1', COSINE].includes(name));
   const reach = reachOf(found.rows, metric);
+  const extra = (name) => (name === metric ? '' : '.lens-matters-extra'); // not on a phone
   const head = h('tr', {}, h('th', { 'data-t': 'matters.choice' }),
-    ...shown.map((name) => h('th.lens-number', { 'data-t': `matters.metric.${name}` })),
-    h('th', { colSpan: 2 }, i18n.t('matters.gain', { metric: i18n.t(`matters.metric.${metric}`) })));
+    ...shown.map((name) => h(`th.lens-number${extra(name)}`, { 'data-t': `matters.metric.${name}` })),
+    h('th.lens-matters-chart', {}, /** @type {any} */ (axisOf(metric, reach))),
+    h('th.lens-number', {}, i18n.t('matters.gain', { metric: i18n.t(`matters.metric.${metric}`) })));
   const lines = [];
   let ratio = null;
   found.rows.forEach((row, i) => {
@@ -84,8 +98,8 @@ function tableOf(found, i18n) {
     const text = gain ? `${signed(gain.value, metric)} [${signed(gain.low, metric)}, ${signed(gain.high, metric)}]` : i18n.t('matters.baseline');
     lines.push(h('tr', { 'data-row': row.name, 'data-ratio': row.sparse_ratio, title: row.says ? i18n.sentence(row.says) : '' },
       h('td', {}, found.titles[i18n.language][i]),
-      ...shown.map((name) => h('td.lens-number', {}, (row.scores[name].value * scaleOf(name)).toFixed(digitsOf(name)))),
-      h('td', {}, gain ? /** @type {any} */ (intervalOf(gain, metric, reach)) : null),
+      ...shown.map((name) => h(`td.lens-number${extra(name)}`, {}, plain(row.scores[name].value, name))),
+      h('td.lens-matters-chart', {}, gain ? /** @type {any} */ (intervalOf(gain, metric, reach)) : null),
       h(`td.lens-number.lens-${gain ? saysOf(gain, metric) : 'open'}`, {}, text)));
   });
   return h('table.lens-table.lens-matters-table', {}, h('thead', {}, head), h('tbody', {}, ...lines));
