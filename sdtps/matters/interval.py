@@ -4,10 +4,10 @@ Pictures of one person resemble each other, so pictures are no independent sampl
 every identity a whole number of copies, n in all, as a query and as a distractor (see `judged`).
 
 The interval is a bootstrap-t with equal tails: each draw's distance from the estimate is measured in the draw's own
-standard error, so that an estimate which comes with a small error by luck gets no narrow interval. Where more than a hundredth
-of the draws has no error at all, because few identities differ or few are there, it is the estimate ± Student's t at
-n - 1 degrees of freedom · standard deviation over the draws · sqrt(n / (n - 1)). `scripts/interval_coverage.py`
-measures how often it holds.
+standard error, so that an estimate which comes with a small error by luck gets no narrow interval. Where more than a
+hundredth of the draws has no error at all, because few identities differ or few are there, it is the estimate ±
+Student's t at n - 1 degrees of freedom · standard deviation over the draws · sqrt(n / (n - 1)).
+`scripts/interval_coverage.py` measures how often it holds.
 """
 
 import math

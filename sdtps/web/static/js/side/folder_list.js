@@ -15,7 +15,7 @@ const ROW_HEIGHT = 21;
 const UNSEEN_HEIGHT = 110; // a list that is not shown yet has no height of its own
 
 // The number that the rows are sorted by, before the name.
-const valueOf = ({ value }) => (value === undefined ? '' : `${value === null ? '–' : value.toFixed(3)}  `);
+const valueOf = ({ value }) => (value === undefined ? '' : `${value === null ? '–' : value.toFixed(3)} `);
 
 /**
  * @param {Found} found

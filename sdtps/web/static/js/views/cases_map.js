@@ -11,7 +11,7 @@ const NEAR = 8; // pixels within which a click means a dot
 const MARGIN = 0.92;
 const SHADES = 64; // colours that dots are sorted into, so that the brush changes seldom
 const UNKNOWN = '#8a97a6';
-const EDGE = '#5c6a7a';
+const EDGE = '#7d8b9b';
 const [FAINT, NOTHING] = [-2, -1]; // dots that are not listed, and dots without a number
 const LARGEST = 60;
 

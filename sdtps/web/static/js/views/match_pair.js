@@ -4,7 +4,7 @@
 import { h } from '../core/dom.js';
 
 const HEIGHT = 240;
-const GAP = 26; // as in the style sheet
+const GAP = 24; // as in the style sheet
 const DROPPED = 0.78; // darkness of a dropped patch
 const FAINT = 0.55; // and of a kept one that carries nothing
 const COLOURS = ['#ffb000', '#4fc3f7', '#ff6f61', '#a5d66f', '#d69cff'];
