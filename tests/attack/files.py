@@ -3,18 +3,21 @@
 import functools
 import io
 import pickle
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import torch
 from PIL import Image
 
+from sdtps.checkpoints.load import random_model, save_checkpoint
+from sdtps.models.reid import ModelConfig
 from tests.attack.target import FUNCTIONS, Target
 from tests.hostile import bundles
 from tests.hostile.checkpoints import demo
-from tests.hostile.checkpoints import own as own_format
 from tests.hostile.checkpoints import state as demo_state
 from tests.hostile.rawfiles import striped_tiff
 from tests.visitor import Visitor
@@ -111,9 +114,13 @@ def growing_pickle() -> bytes:
 
 
 def vast_grid() -> bytes:
-    """Some bytes that ask for 65,536 patches in 200 blocks."""
-    options = {"timm_options": {"depth": 200, "embed_dim": 4, "num_heads": 1}}
-    return own_format(input_size=[4096, 4096], backbone_options=options)()
+    """Whole weights of four megabytes that ask for 65,536 patches in 200 blocks."""
+    options = {"timm_options": {"depth": 200, "embed_dim": 16, "num_heads": 1}}
+    config = ModelConfig("vit", "vit_tiny_patch16_224", (4096, 4096), options)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "vast.safetensors"
+        save_checkpoint(random_model(config, device="cpu").net, path, half=True)
+        return path.read_bytes()
 
 
 def overflowing() -> bytes:
@@ -165,7 +172,7 @@ def growing_checkpoint(target: Target) -> str | None:
 
 
 def vast_checkpoint(target: Target) -> str | None:
-    """Some bytes that ask for 65,536 patches in 200 blocks."""
+    """Weights of four megabytes that ask for 65,536 patches in 200 blocks."""
     return _checkpoint(target, "vast.safetensors")
 
 
