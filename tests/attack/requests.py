@@ -142,11 +142,11 @@ def one_visitor_for_all(target: Target) -> str | None:
 
 
 def unread_answers(target: Target) -> str | None:
-    """Five hundred analyses whose answers nobody fetches; after the first two hundred nothing grows any more."""
+    """Six hundred analyses whose answers nobody fetches; after the first half nothing grows any more."""
     pictures = {m: {"example": _example(target)} for m in ("rgb", "nir", "tir")}
     with Visitor(target.url) as visitor:
         visitor.analyse(pictures)
-        _ask_without_listening(target, visitor, pictures, 200)
+        _ask_without_listening(target, visitor, pictures, 300)  # which also fills the cache of open sets
         before = target.memory()
         _ask_without_listening(target, visitor, pictures, 300)
     grown = target.memory() - before
