@@ -1,10 +1,10 @@
 # CPU:  docker build -t sdtps-lens --build-arg TORCH_INDEX=ADDRESS .    the index of CPU wheels that pytorch.org names
 # CUDA: docker build -t sdtps-lens:cuda --target cuda .                 (docker run --gpus all ...)
 # Run:  docker run --read-only --tmpfs /tmp:size=2g --cap-drop ALL -p 127.0.0.1:7860:7860 sdtps-lens
-# A tag can move, a digest cannot. For an image that others get, give the one that you checked:
+# A tag can move, a digest cannot: this one is of the index of all architectures. To see or to change it:
 #   docker buildx imagetools inspect python:3.11.14-slim-bookworm
 #   docker build --build-arg BASE=python@sha256:... -t sdtps-lens .
-ARG BASE=python:3.11.14-slim-bookworm
+ARG BASE=python:3.11.14-slim-bookworm@sha256:65a93d69fa75478d554f4ad27c85c1e69fa184956261b4301ebaf6dbb0a3543d
 
 FROM ${BASE} AS base
 RUN useradd --no-log-init --create-home --uid 1000 lens

@@ -21,19 +21,17 @@ from sdtps.web.server.gate.bodies import SizeLimit
 from sdtps.web.server.gate.identity import address_of
 from sdtps.web.server.gate.refusals import Guard, busy, refusal, too_many
 from sdtps.web.server.gate.routes import (
-    API,
-    ENDPOINTS,
     FILE,
     FUNCTIONS,
     HEALTH,
     LOGIN,
     METHODS,
-    PATHS,
     QUEUED,
     SERVER_FUNCTIONS,
     STATIC,
     STREAMS,
     called_function,
+    is_open,
     route_path,
 )
 
@@ -61,9 +59,7 @@ class Doors(Guard):
 
     def check(self, scope: Scope, path: str) -> JSONResponse | None:
         """Unknown paths are not found; a file is named by path, never by address."""
-        endpoint = path.removeprefix(f"{API}/")
-        is_open = path in PATHS or path.startswith(STATIC) or (path != endpoint and endpoint.startswith(ENDPOINTS))
-        if not is_open or scope["method"] not in METHODS:
+        if not is_open(path) or scope["method"] not in METHODS:
             return refusal(404, Message("request.closed", "There is nothing at this address."))
         if path.startswith(FILE) and "://" in path:
             return refusal(403, Message("api.address", "This server fetches no addresses; send the picture itself."))

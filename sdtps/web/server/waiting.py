@@ -15,6 +15,7 @@ from sdtps.web.server.address import family_of
 from sdtps.web.static import STATIC
 
 RETRY_SECONDS = 2
+SECONDS = 10  # for a question and for its answer
 
 
 class Waiting:
@@ -31,6 +32,8 @@ class Waiting:
         waiting = self
 
         class Answer(BaseHTTPRequestHandler):
+            timeout = SECONDS  # or who says nothing now holds a place for as long as the page is served
+
             def do_GET(self) -> None:
                 """What is being done, for programs and for people."""
                 is_health = self.path.split("?")[0].rstrip("/").endswith("/health")

@@ -122,6 +122,32 @@ def test_shapes_that_cost_more_than_they_weigh_are_refused_while_they_arrive() -
     assert client.post(FUNCTIONS, data={"slot": "rgb"}, files={"file": b"x" * 700_000}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "multipart/form-data; boundary=other; boundary=edge",
+        "multipart/form-data; boundary=edge; boundary=other",
+        "Multipart/Form-Data; Boundary=edge",
+        "multipart/form-data; boundary=other; charset=x; BOUNDARY=edge",
+        "multipart/form-data; boundary=edge; charset=punycode",
+    ],
+)
+def test_a_form_is_counted_by_the_boundary_it_is_read_with(kind) -> None:
+    part = b"--edge\r\nContent-Disposition: form-data; name=file; filename=x\r\n\r\n\r\n"
+    read = []
+
+    async def form(request: Request) -> Response:
+        read.append(request.headers["content-type"])
+        return JSONResponse({"parts": len(await request.form())})
+
+    app = gate(Starlette(routes=[Route(FUNCTIONS, form, methods=["POST"])]), GateOptions())
+    client = TestClient(app, base_url=OWN, raise_server_exceptions=False)
+    for count in (2, 999):
+        answer = client.post(FUNCTIONS, content=part * count + b"--edge--", headers={"Content-Type": kind})
+        assert answer.json().get("parts", 0) <= 2
+    assert set(read) <= {'multipart/form-data; boundary="edge"', 'multipart/form-data; boundary="other"'}
+
+
 class Sender:
     """Sends a body piece by piece, and then hangs, hangs up or ends."""
 
@@ -155,7 +181,59 @@ def test_a_sender_who_hangs_gets_a_sentence_and_one_who_hangs_up_leaves_nothing(
     start = Sender(b"x" * 400_000, then="hangs").to(limit)[0]
     assert start["status"] == 408
     assert Sender(b"x" * 400_000, then="hangs up").to(limit) == []
-    assert (reached, list(tmp_path.iterdir()), limit.held) == ([], [], {})
+    assert (reached, list(tmp_path.iterdir()), limit.arrivals.held) == ([], [], {})
+
+
+def test_who_hangs_makes_room_for_who_asks(tmp_path) -> None:
+    said: list[int] = []
+
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await JSONResponse({})(scope, receive, send)
+
+    async def send(app: Any, first: int, *, ends: bool) -> None:
+        started = False
+
+        async def receive() -> Any:
+            nonlocal started
+            if started:
+                await asyncio.Event().wait()
+            started = True
+            return {"type": "http.request", "body": b"x" * first, "more_body": not ends}
+
+        async def answered(event: Any) -> None:
+            if event["type"] == "http.response.start":
+                said.append(event["status"])
+
+        await app(
+            {"type": "http", "method": "POST", "path": FUNCTIONS, "headers": [], "query_string": b""}, receive, answered
+        )
+
+    async def crowd() -> None:
+        limit = SizeLimit(inner, 2**20, tmp_path)
+        limit.arrivals.most = 1_000_000  # half of it for one address
+        hanging = [asyncio.create_task(send(limit, 240_000, ends=False)) for _ in range(2)]
+        await asyncio.sleep(0.05)
+        await asyncio.wait_for(send(limit, 100_000, ends=True), 5)
+        await asyncio.wait(hanging, return_when=asyncio.FIRST_COMPLETED, timeout=5)
+        assert [task.done() for task in hanging] == [True, False]
+        hanging[1].cancel()
+
+    finished(crowd())
+    assert sorted(said) == [200, 408]
+
+
+def test_a_body_must_keep_its_pace_at_any_moment(tmp_path) -> None:
+    async def inner(*_: Any) -> None:
+        raise AssertionError("nothing arrived")
+
+    class Trickle(Sender):
+        async def receive(self) -> Any:
+            await asyncio.sleep(0.01)
+            return {"type": "http.request", "body": b"x", "more_body": True}
+
+    assert Trickle(then="").to(SizeLimit(inner, 2**20, tmp_path, pause=5, base=0.1))[0]["status"] == 408
 
 
 def test_a_full_disk_is_said_in_so_many_words(tmp_path, monkeypatch) -> None:
@@ -179,6 +257,8 @@ def test_a_full_disk_is_said_in_so_many_words(tmp_path, monkeypatch) -> None:
         ("/gradio_api/reset?status=500", 500, "server.failed"),
         ("/gradio_api/call/nothing", 404, "request.function"),
         ("/gradio_api/run/x", 404, "request.closed"),
+        ("/gradio_api/upload_progress?upload_id=x", 404, "request.closed"),
+        ("/gradio_api/queue/other", 404, "request.closed"),
     ],
 )
 def test_every_failure_has_its_sentence(address, status, code, caplog) -> None:

@@ -4,14 +4,13 @@ A request that breaks off leaves nothing behind: what does not fit into memory i
 further in ever waits for a slow sender.
 """
 
-import asyncio
+import re
 import tempfile
-from collections import Counter
 from collections.abc import AsyncIterator
-from email.message import Message as HeaderParser
 from pathlib import Path
 from typing import IO
 
+from python_multipart.multipart import parse_options_header
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -20,6 +19,7 @@ from starlette.types import Message as Event
 from sdtps.images.read import MAX_BYTES
 from sdtps.support.errors import FULL, sentence
 from sdtps.support.messages import Message
+from sdtps.web.server.gate.arrivals import BASE_SECONDS, PAUSE_SECONDS, Arrival, Arrivals, NoRoom
 from sdtps.web.server.gate.identity import visitor_of
 from sdtps.web.server.gate.refusals import Guard, busy, refusal
 from sdtps.web.server.gate.routes import API, QUEUED, SERVER_FUNCTIONS, route_path
@@ -33,8 +33,7 @@ MAX_STRUCTURE = 20_000  # brackets, commas and quotes of a JSON text; base64 has
 STRUCTURE = (b"[", b"{", b",", b'"')
 IN_MEMORY = 256 * 1024
 PIECE = 256 * 1024
-PAUSE_SECONDS = 15.0  # between two pieces
-BASE_SECONDS, SLOWEST = 30.0, 64 * 1024  # time for any body, and bytes a second beyond that
+BOUNDARY = re.compile(rb"[\w'()+,./:=?-]{1,70}")
 HELD_BYTES = 512 * MEGABYTE  # of all bodies that are under way
 
 
@@ -72,8 +71,11 @@ class SizeLimit(Guard):
         super().__init__(app)
         self.max_file, self.folder = max_file, folder
         self.pause, self.base = pause, base
-        self.most = max(HELD_BYTES, 2 * max_file)
-        self.held: Counter[str] = Counter()  # bytes under way, by address
+        self.arrivals = Arrivals(max(HELD_BYTES, 2 * max_file))
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Everything further in reads the form as it is counted here."""
+        await super().answer(_with_one_boundary(scope), receive, send)
 
     def limit(self, scope: Scope, path: str) -> int:
         """Bytes that a request to this path may have."""
@@ -93,20 +95,23 @@ class SizeLimit(Guard):
         if scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
-        body = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(self.folder) if self.folder else None)  # noqa: SIM115 - closed below
-        address = visitor_of(scope).address
-        arrived = 0
-        try:
+        folder = str(self.folder) if self.folder else None
+        arrival = Arrival(visitor_of(scope).address, self.pause, self.base)
+        with self.arrivals.holding(arrival), tempfile.SpooledTemporaryFile(IN_MEMORY, dir=folder) as body:
             try:
-                async for piece in self._pieces(scope, receive):
-                    arrived += len(piece)
-                    self.held[address] += len(piece)
-                    if sum(self.held.values()) > self.most or self.held[address] > self.most // 2:
-                        raise TooMuch(busy())
-                    body.write(piece)
+                async with self.arrivals.keeping_pace(arrival):
+                    async for piece in self._pieces(scope, receive):
+                        self.arrivals.add(arrival, len(piece))
+                        body.write(piece)
                 body.seek(0)
             except TooMuch as refused:
                 await refused.answer(scope, receive, send)
+                return
+            except NoRoom:
+                await busy()(scope, receive, send)
+                return
+            except TimeoutError:
+                await _too_slow()(scope, receive, send)
                 return
             except Gone:
                 return
@@ -115,33 +120,21 @@ class SizeLimit(Guard):
                     raise
                 await _closing(507, sentence(error))(scope, receive, send)
                 return
-            await self.app(scope, _replay(body, arrived, receive), self._plainer(scope, receive, send))
-        finally:
-            body.close()
-            self.held[address] -= arrived
-            self.held += Counter()  # forgets who has nothing under way
+            await self.app(scope, _replay(body, arrival.bytes, receive), self._plainer(scope, receive, send))
 
     async def _pieces(self, scope: Scope, receive: Receive) -> AsyncIterator[bytes]:
         """The body piece by piece, as long as it keeps within its limits."""
         limit, inspect = self.limit(scope, route_path(scope)), _inspector(scope)
-        declared = HTTPConnection(scope).headers.get("content-length", "")
-        loop = asyncio.get_running_loop()
-        seconds = self.base + (int(declared) if declared else limit) / SLOWEST
-        deadline, arrived, more = loop.time() + seconds, 0, True
+        arrived, more = 0, True
         while more:
-            left = min(self.pause, deadline - loop.time())
-            try:
-                event = await asyncio.wait_for(receive(), max(0.01, left))
-            except TimeoutError:
-                raise TooMuch(_too_slow()) from None
+            event = await receive()
             if event["type"] == "http.disconnect":
                 raise Gone
             piece, more = event.get("body", b""), event.get("more_body", False)
             arrived += len(piece)
             if arrived > limit:
                 raise TooMuch(_too_big(limit))
-            if inspect is not None:
-                inspect.add(piece)
+            inspect.add(piece)
             yield piece
 
     def _plainer(self, scope: Scope, receive: Receive, send: Send) -> Send:
@@ -189,17 +182,29 @@ class FormParts:
             raise TooMuch(_closing(413, Message("request.parts", words, limit=MAX_PARTS)))
 
 
-def _inspector(scope: Scope) -> JsonStructure | FormParts | None:
-    kind = HTTPConnection(scope).headers.get("content-type", "")
-    if not kind.startswith("multipart/"):
+def _with_one_boundary(scope: Scope) -> Scope:
+    """A request whose form can be read in one way only.
+
+    Boundaries that are named twice, kinds in capitals and sets of characters would mean one thing to who counts and
+    another to who reads.
+    """
+    kind, options = parse_options_header(HTTPConnection(scope).headers.get("content-type"))
+    if not kind.startswith(b"multipart/"):
+        return scope
+    boundary = options.get(b"boundary", b"")
+    plain = b'multipart/form-data; boundary="%b"' % boundary if BOUNDARY.fullmatch(boundary) else b"multipart/none"
+    others = [(name, value) for name, value in scope["headers"] if name.lower() != b"content-type"]
+    return {**scope, "headers": [*others, (b"content-type", plain)]}
+
+
+def _inspector(scope: Scope) -> JsonStructure | FormParts:
+    kind, options = parse_options_header(HTTPConnection(scope).headers.get("content-type"))
+    if not kind.startswith(b"multipart/"):
         return JsonStructure()
-    header = HeaderParser()
-    header["content-type"] = kind
-    boundary = header.get_param("boundary")
-    if not isinstance(boundary, str) or not boundary:
+    if b"boundary" not in options:
         text = "The request was not understood; reload the page."
         raise TooMuch(_closing(400, Message("request.malformed", text)))
-    return FormParts(boundary.encode("latin-1", errors="replace"))
+    return FormParts(options[b"boundary"])
 
 
 def _replay(body: IO[bytes], length: int, receive: Receive) -> Receive:

@@ -6,7 +6,7 @@ API = "/gradio_api"
 FILE = f"{API}/file="
 SERVER_FUNCTIONS = f"{API}/component_server"
 QUEUED = (f"{API}/queue/join", f"{API}/call/")
-STREAMS = (f"{API}/heartbeat/", f"{API}/queue/data", f"{API}/call/")  # answers that stay open
+STREAMS = (f"{API}/heartbeat/", f"{API}/queue/data", f"{API}/call/", f"{API}/mcp")  # answers that stay open
 STATIC = ("/assets/", "/static/", "/theme.css", "/favicon.ico", "/manifest.json", "/robots.txt", f"{API}/theme.css")
 HEALTH = "/health"
 PICTURE = "/preview.jpg"  # what others show of the page
@@ -14,11 +14,11 @@ LOGIN, LOGOUT = "/login", "/logout"
 # What the page and the public API use; Gradio has more, and what nobody uses is closed.
 PATHS = ("/", "/config", HEALTH, PICTURE, LOGIN, LOGOUT)
 ENDPOINTS = (
-    "info", "openapi.json", "app_id", "user", "token", "login_check", "startup-events", "heartbeat/", "queue/",
-    "call/", "cancel", "reset", "upload", "component_server", "file=", "mcp",
+    "info", "openapi.json", "app_id", "user", "token", "login_check", "startup-events", "queue/join", "queue/data",
+    "queue/status", "cancel", "reset", "upload", "component_server", "mcp",
 )  # fmt: skip
+BELOW = ("heartbeat/", "call/", "file=", "mcp/")  # with more behind them
 METHODS = ("GET", "HEAD", "POST", "OPTIONS")
-QUEUES = ("queue/join", "queue/data", "queue/status")
 FUNCTIONS = ("analyse", "summary", "sets", "figure", "bundle", "weights", "health")  # of the public API
 OTHER = "other"
 
@@ -41,9 +41,17 @@ def route_name(path: str) -> str:
     if endpoint.startswith("call/"):
         function = called_function(path)
         return f"{API}/call/{function}" if function in FUNCTIONS else f"{API}/call"
-    known = next((e for e in (*QUEUES, *ENDPOINTS) if endpoint.rstrip("/") == e.rstrip("/")), None)
-    known = known or next((e for e in ("heartbeat/", "file=", "mcp") if endpoint.startswith(e)), None)
-    return OTHER if known is None else f"{API}/{known.rstrip('/')}"
+    known = next((e for e in ENDPOINTS if endpoint.rstrip("/") == e), None)
+    known = known or next((e.rstrip("/") for e in BELOW if endpoint.startswith(e)), None)
+    return OTHER if known is None else f"{API}/{known}"
+
+
+def is_open(path: str) -> bool:
+    """Whether the page or the public API uses an address."""
+    endpoint = path.removeprefix(f"{API}/")
+    if endpoint == path:
+        return path in PATHS or path.startswith(STATIC)
+    return path.startswith(STATIC) or endpoint.rstrip("/") in ENDPOINTS or endpoint.startswith(BELOW)
 
 
 def called_function(path: str) -> str | None:
