@@ -67,7 +67,7 @@ def test_locks_hold_every_package_with_hashes_and_no_address(lock: str, source: 
 
 
 def test_versions_are_pinned() -> None:
-    assert re.search(r"^ARG BASE=python:3\.11\.\d+-slim-\w+$", DOCKERFILE, re.MULTILINE)
+    assert re.search(r"^ARG BASE=python:3\.11\.\d+-slim-\w+@sha256:[0-9a-f]{64}$", DOCKERFILE, re.MULTILINE)
     assert all("==" in str(requirement) for requirement in pinned(ROOT / "requirements.txt"))
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from sdtps.web.session.backend import PageBackend
 
 NO_MCP = "--mcp needs the package mcp, which is not installed; install it with: pip install 'mcp<2'"
+MCP_SIGNED = (
+    "--mcp cannot go with --auth: its clients cannot sign in, and would find an open door; leave one of them out."
+)
 
 
 def open_backend(options: argparse.Namespace, arguments: Sequence[str] | None) -> "PageBackend":
@@ -87,6 +90,8 @@ def _main(arguments: list[str]) -> None:
         options = parse_arguments(arguments)
         if options.mcp and not find_spec("mcp"):
             sys.exit(NO_MCP)
+        if options.mcp and options.auth:
+            sys.exit(MCP_SIGNED)
         if options.selector and (options.share or options.host not in LOCAL_HOSTS.split(",")):
             sys.exit(
                 "--selector runs a Python file, so it is off on a page that others can reach; use it on this machine."

@@ -66,10 +66,14 @@ def nested_json(target: Target) -> str | None:
 
 
 def many_parts(target: Target) -> str | None:
-    """A form of 999 files."""
+    """A form of 999 files, also under two boundaries of which one is counted and one is read."""
     before = target.open_files()
     files = [("file", (f"{i}.png", b"x")) for i in range(999)]
     wrong = sentence_of(target.post(FUNCTIONS, data={"fn_name": "stage"}, files=files))
+    part = b"--edge\r\nContent-Disposition: form-data; name=files; filename=x\r\n\r\n\r\n"
+    for kind in ("multipart/form-data; boundary=other; boundary=edge", "Multipart/Form-Data; boundary=edge"):
+        two_readings = target.post(f"{API}/upload", content=part * 999 + b"--edge--", headers={"Content-Type": kind})
+        wrong = wrong or sentence_of(two_readings)
     if wrong:
         return wrong
     more = target.open_files() - before
@@ -113,6 +117,8 @@ def without_words(target: Target) -> str | None:
         told = target.get(f"{API}/call/analyse/{event}").text
         if "event: error" in told and "null" in told.partition("data:")[2]:
             wrong.append("an error of the queue without words")
+    if "404" in target.get(f"{API}/call/analyse/nothing").text:
+        wrong.append("work that nobody knows is a number")
     return "; ".join(wrong) or None
 
 

@@ -144,6 +144,11 @@ def test_pictures_by_upload_and_sets_by_name_give_the_same(app: App) -> None:
     assert "day" in call(app, "sets")[1][0]["examples"]
 
 
+def test_mcp_is_no_way_round_the_accounts() -> None:
+    with pytest.raises(SystemExit, match="--mcp does not go with --auth"):
+        program.main(["--mcp", "--auth", "accounts", "--device", "cpu", "--port", str(free_port())])
+
+
 def test_a_real_client_of_mcp_gets_a_short_structured_answer(app: App) -> None:
     given = ("--mcp", "--weights", str(app.weights), "--examples", str(app.examples), "--device", "cpu")
     with serving_app(*given) as url:

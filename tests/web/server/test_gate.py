@@ -315,7 +315,8 @@ def test_streams_are_counted_by_address() -> None:
     limit = StreamLimit(client_of().app, most=2)
     scope = {"type": "http", "method": "GET", "client": ("192.0.2.7", 1)}
     limit.open["192.0.2.7"] = 2
-    assert limit.check(scope, "/gradio_api/heartbeat/x").status_code == 429
+    for path in ("/gradio_api/heartbeat/x", "/gradio_api/mcp/sse"):
+        assert limit.check(scope, path).status_code == 429
     assert limit.check(scope | {"client": ("192.0.2.8", 1)}, "/gradio_api/heartbeat/x") is None
     assert limit.check(scope, "/config") is None
     limit.open.update({f"198.51.100.{i}": 1 for i in range(limit.total)})

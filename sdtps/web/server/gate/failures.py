@@ -8,8 +8,9 @@ import json
 import logging
 from typing import Any
 
-from gradio import queueing, utils
+from gradio import queueing, routes, utils
 from gradio.exceptions import Error as PageError
+from gradio.server_messages import UnexpectedErrorMessage
 from starlette.responses import JSONResponse
 from starlette.types import Message as Event
 from starlette.types import Receive, Scope, Send
@@ -112,6 +113,15 @@ class _Held:
         return isinstance(found, dict) and isinstance(found.get("error"), dict) and bool(found["error"].get("text"))
 
 
+class LostWork(UnexpectedErrorMessage):
+    """What a stream says that cannot go on: our sentence, whatever the framework would have said."""
+
+    def model_post_init(self, _context: object) -> None:
+        """Put the sentence in."""
+        text = "The server no longer knows this work; start it again."
+        self.message = str(Message("job.unknown", text))
+
+
 def give_words() -> None:
     """Failures inside the queue get their sentence, too: Gradio would send an error without words."""
     silent = utils.error_payload
@@ -123,3 +133,4 @@ def give_words() -> None:
         return {"error": str(misunderstood() if wrong and not isinstance(error, LensError) else full_sentence(error))}
 
     queueing.error_payload = spoken
+    routes.UnexpectedErrorMessage = LostWork  # type: ignore[misc]
