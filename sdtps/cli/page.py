@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from sdtps.web.session.backend import PageBackend
 
 NO_MCP = "--mcp needs the package mcp, which is not installed; install it with: pip install 'mcp<2'"
-MCP_SIGNED = (
-    "--mcp cannot go with --auth: its clients cannot sign in, and would find an open door; leave one of them out."
-)
+MCP_SIGNED = "--mcp does not go with --auth, because clients of MCP cannot sign in; leave one of the two out."
 
 
 def open_backend(options: argparse.Namespace, arguments: Sequence[str] | None) -> "PageBackend":
