@@ -68,7 +68,9 @@ export function makeTrainingView(lens) {
     const names = new Set(list.shown().map((run) => run.name));
     const told = all.filter(({ run }) => run.split(' / ').every((name) => names.has(name)));
     const entry = (f) => findingNode(f, i18n, () => open(f.epoch, f.run.split(' / ')[0]));
-    findings.replaceChildren(...(told.length || !names.size ? told.map(entry) : [h('li', {}, i18n.t('training.healthy'))]));
+    const notes = list.shown().flatMap((run) => run.notes.map((note) => h('li', { 'data-note': run.name }, h('b', {}, `${run.name}: `), i18n.sentence(note))));
+    const healthy = told.length || !names.size ? [] : [h('li', {}, i18n.t('training.healthy'))];
+    findings.replaceChildren(...told.map(entry), ...healthy, ...notes);
   }
 
   function introduction({ shipped, differing }) {
