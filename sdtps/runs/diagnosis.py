@@ -147,8 +147,9 @@ def not_finite(run: Run) -> Iterable[Finding]:
         epoch = int(run.scalar("epoch")[place])
         text = "{name} is no number from step {step} (epoch {epoch}) on; what follows means nothing."
         said = Message("finding.not_finite", text, name=name, step=int(steps[place]), epoch=epoch)
-        before = {k: float(run.scalar(k)[place - 1]) for k in names if place and len(run.scalar(k))}
-        yield Finding("not_finite", run.name, said, {f"{k} one step before": v for k, v in before.items()}, epoch)
+        shown = [k for k in dict.fromkeys(("loss", name)) if place and len(run.scalar(k))]
+        before = {f"{k} one step before": float(run.scalar(k)[place - 1]) for k in shown}
+        yield Finding("not_finite", run.name, said, before, epoch)
 
 
 def _broken(run: Run, name: str) -> Any:

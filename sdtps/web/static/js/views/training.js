@@ -13,7 +13,8 @@ const CHART = { width: 372, height: 190 };
 
 function findingNode(finding, i18n, onEpoch) {
   const written = (value) => (typeof value === 'number' ? rangeNumber(value) : value ?? '–');
-  const numbers = Object.entries(finding.evidence).map(([name, value]) => `${name} ${written(value)}`);
+  const named = (name) => i18n.sentence({ code: `evidence.${name}`, values: {}, text: name });
+  const numbers = Object.entries(finding.evidence).map(([name, value]) => `${named(name)} ${written(value)}`);
   return h('li', { 'data-rule': finding.rule, 'data-run': finding.run },
     h('b', {}, `${finding.run}: `), i18n.sentence(finding.said),
     numbers.length ? h('small', {}, ` (${numbers.join(', ')})`) : null,
@@ -68,7 +69,8 @@ export function makeTrainingView(lens) {
     const names = new Set(list.shown().map((run) => run.name));
     const told = all.filter(({ run }) => run.split(' / ').every((name) => names.has(name)));
     const entry = (f) => findingNode(f, i18n, () => open(f.epoch, f.run.split(' / ')[0]));
-    const notes = list.shown().flatMap((run) => run.notes.map((note) => h('li', { 'data-note': run.name }, h('b', {}, `${run.name}: `), i18n.sentence(note))));
+    const noted = (run, note) => h('li', { 'data-note': run.name }, h('b', {}, `${run.name}: `), i18n.sentence(note));
+    const notes = list.shown().flatMap((run) => run.notes.map((note) => noted(run, note)));
     const healthy = told.length || !names.size ? [] : [h('li', {}, i18n.t('training.healthy'))];
     findings.replaceChildren(...told.map(entry), ...healthy, ...notes);
   }
