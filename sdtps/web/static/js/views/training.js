@@ -9,6 +9,7 @@ import { labTable } from './training_lab.js';
 import { makeRunList } from './training_runs.js';
 
 const ROUTES = ['scores', 'predictor', 'patches', 'globals', 'aggregation', 'backbone'];
+const NAMED = 8; // settings that differ; runs of two programs differ in all of them
 const CHART = { width: 372, height: 190 };
 
 function findingNode(finding, i18n, onEpoch) {
@@ -77,7 +78,8 @@ export function makeTrainingView(lens) {
 
   function introduction({ shipped, differing }) {
     if (!list.runs().length) return i18n.t('training.none');
-    const further = differing.length ? i18n.t('training.differing', { names: differing.join(', ') }) : '';
+    const names = [...differing.slice(0, NAMED), ...(differing.length > NAMED ? ['…'] : [])].join(', ');
+    const further = differing.length ? i18n.t('training.differing', { names }) : '';
     return `${i18n.t('training.intro')} ${shipped ? i18n.t('training.shipped') : further}`;
   }
 
