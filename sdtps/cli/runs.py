@@ -26,9 +26,9 @@ def run(options: argparse.Namespace) -> int:
     """Read, judge, export."""
     from sdtps.runs.diagnosis import diagnose
     from sdtps.runs.exporters import to_csv, to_tensorboard
-    from sdtps.runs.reader import read_runs
+    from sdtps.runs.reader import distinct, read_runs
 
-    runs = [r for path in options.runs for r in read_runs(path)]
+    runs = distinct(r for path in options.runs for r in read_runs(path))
     for r in runs:
         epochs, losses = r.by_epoch("loss")
         scores = [

@@ -46,13 +46,18 @@ class _Reading:
     def started(self) -> bool:
         return bool(self.rows or self.epochs)
 
+    def passed(self, line: str) -> bool:
+        """Whether a line is an iteration that the run has behind it: another run was appended."""
+        step = ITERATION.search(line)
+        return step is not None and bool(self.rows) and _number_of(step) <= self.rows[-1]["step"]
+
 
 def read_demo_log(text: str, name: str) -> list[Run]:
     """The runs of a log, in order; a line that was cut off is no line."""
     runs, now = [], _Reading()
-    for line in (PREFIX.sub("", raw).strip("\r") for raw in text.split("\n")):
+    for line in (PREFIX.sub("", raw).rstrip() for raw in text.split("\n")):
         begins = NAMESPACE.match(line)
-        if begins and now.started:
+        if now.started and (begins or CONFIG in line or now.passed(line)):
             runs.append(now)
             now = _Reading()
         _read_line(now, line, begins)
@@ -69,10 +74,9 @@ def _read_line(run: _Reading, line: str, begins: re.Match[str] | None) -> None:
         run.config = []
     elif (step := ITERATION.search(line)) is not None:
         _end_config(run)
-        epoch, iteration, total = (int(g) for g in step.groups()[:3])
         loss, accuracy, rate = (float(g) for g in step.groups()[3:])
-        number = (epoch - 1) * total + iteration
-        run.rows.append({"step": number, "epoch": epoch, "loss": loss, "acc": accuracy, "lr": rate})
+        row = {"step": _number_of(step), "epoch": int(step[1]), "loss": loss, "acc": accuracy, "lr": rate}
+        run.rows.append(row)
     elif (feature := FEATURE.search(line)) is not None:
         run.feature = FEATURES.get(feature[1].lower(), "both")
     elif (validation := VALIDATION.search(line)) is not None:
@@ -86,6 +90,11 @@ def _read_line(run: _Reading, line: str, begins: re.Match[str] | None) -> None:
         run.classes = int(data[1])
     elif run.config is not None:
         run.config.append(line)
+
+
+def _number_of(iteration: re.Match[str]) -> int:
+    epoch, place, total = (int(g) for g in iteration.groups()[:3])
+    return (epoch - 1) * total + place
 
 
 def _named(run: _Reading, score: str) -> str:

@@ -25,6 +25,12 @@ SATURATED_SHARE = 0.95
 FROZEN_EPOCHS = 3  # epochs with maps, at least
 FEW_STEPS = 20  # before that, no loss is called flat
 MARGIN_LEVELS = {"ln 2": math.log(2), "margin 0.3": 0.3}
+# What our recipes and DeMo's configurations call the weights of cross-entropy, triplet and the selection's head.
+LOSS_SHARES = (
+    ("loss.cross_entropy", "MODEL.ID_LOSS_WEIGHT"),
+    ("loss.triplet", "MODEL.TRIPLET_LOSS_WEIGHT"),
+    ("heads.sdtps", "MODEL.SDTPS_LOSS_WEIGHT"),
+)
 RISES = 1.25  # times its least value: a loss that climbs
 
 
@@ -55,10 +61,7 @@ def diagnose(runs: Sequence[Run]) -> list[Finding]:
 
 def collapsed(run: Run) -> Iterable[Finding]:
     """A loss that stays at ln(classes) or at the margin: every feature is alike, nothing is told apart."""
-    levels = dict(MARGIN_LEVELS)
-    if run.classes and run.classes > 1:
-        levels[f"ln {run.classes}"] = math.log(run.classes)
-        levels[f"ln {run.classes} + ln 2"] = math.log(run.classes) + math.log(2)
+    levels = _levels(run)
     for name in ("loss", "loss_ori", "loss_sdtps", "ori", "sdtps"):
         values = run.scalar(name)
         values = values[np.isfinite(values)]
@@ -79,6 +82,26 @@ def collapsed(run: Run) -> Iterable[Finding]:
                 {"median of the last half": middle, "spread": float(tail.std()), "level": levels[near[0]]},
             )
             return
+
+
+def _levels(run: Run) -> dict[str, float]:
+    """Losses of features that tell nothing apart: of the parts alone, of a head, of all heads with their weights."""
+    levels = dict(MARGIN_LEVELS)
+    if not run.classes or run.classes < 2:
+        return levels
+    known = flat(run.settings)
+    entropy, triplet, further = (_share(known.get(a, known.get(b))) for a, b in LOSS_SHARES)
+    chance = math.log(run.classes)
+    levels[f"ln {run.classes}"] = chance
+    levels[f"ln {run.classes} + ln 2"] = chance + math.log(2)
+    head = f"{entropy:g} ln {run.classes} + {triplet:g} ln 2"
+    levels.setdefault(head, entropy * chance + triplet * math.log(2))
+    levels[f"{1 + further:g} ({head})"] = (1 + further) * levels[head]
+    return levels
+
+
+def _share(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else 1.0
 
 
 def _learns(run: Run) -> bool:
@@ -124,8 +147,9 @@ def not_finite(run: Run) -> Iterable[Finding]:
         epoch = int(run.scalar("epoch")[place])
         text = "{name} is no number from step {step} (epoch {epoch}) on; what follows means nothing."
         said = Message("finding.not_finite", text, name=name, step=int(steps[place]), epoch=epoch)
-        before = {k: float(run.scalar(k)[place - 1]) for k in names if place and len(run.scalar(k))}
-        yield Finding("not_finite", run.name, said, {f"{k} one step before": v for k, v in before.items()}, epoch)
+        shown = [k for k in dict.fromkeys(("loss", name)) if place and len(run.scalar(k))]
+        before = {f"{k} one step before": float(run.scalar(k)[place - 1]) for k in shown}
+        yield Finding("not_finite", run.name, said, before, epoch)
 
 
 def _broken(run: Run, name: str) -> Any:
@@ -173,7 +197,7 @@ def frozen(run: Run) -> Iterable[Finding]:
     if not run.probes or len(run.watched_epochs) < FROZEN_EPOCHS:
         return
     found = settling(run)
-    if np.nanmin(found.since_first[1:]) >= 1.0:
+    if len(found.epochs) >= FROZEN_EPOCHS and np.nanmin(found.since_first[1:]) >= 1.0:
         text = (
             "The kept patches have not changed since epoch {first} on any watched image set: the selection is frozen."
         )

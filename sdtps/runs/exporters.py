@@ -35,11 +35,12 @@ def table_of(columns: Mapping[str, Values]) -> str:
 
 
 def to_tensorboard(run: Run, folder: Path) -> Path:
-    """Write the run as an event file; returns it."""
+    """Write the run as an event file; returns it. Scores of an epoch stand at its last step."""
     writer = EventWriter(folder)
-    for columns, place in ((run.steps, "step"), (run.epochs, "step" if "step" in run.epochs else "epoch")):
-        names = [n for n in columns if n not in ("step", "epoch", "seconds")]
-        for i, step in enumerate(columns.get(place, ())):
+    ends = run.epochs["step"] - 1 if "step" in run.epochs else run.epochs.get("epoch", ())
+    for columns, places in ((run.steps, run.scalar("step")), (run.epochs, ends)):
+        names = [n for n in columns if n not in ("step", "seconds")]
+        for i, step in enumerate(places):
             there = {n: float(columns[n][i]) for n in names if not math.isnan(columns[n][i])}
             if there:
                 writer.add(int(step), there)

@@ -1,6 +1,7 @@
 """Image sets that are watched while a model trains: read once, run through it after each epoch, and written down."""
 
 import os
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,9 +26,10 @@ from sdtps.types import MODALITIES, Settings
 ALIASES = {"rgb": ("rgb", "vis"), "nir": ("nir", "ni"), "tir": ("tir", "ti", "th")}
 DEMO_KEYS = ("RGB", "NI", "TI")
 JPEG_QUALITY = 85
+LARGEST = 98_000  # bytes of one set's maps in a file; above that, aggregation logits are left out
 OWN = "own."  # before the name of what a selector besides SDTPS computes
 NORMS = "norms"
-Source = str | os.PathLike[str] | Triplet | Sequence[Any]
+Source = str | os.PathLike[str] | Triplet | Mapping[str, Any] | Sequence[Any]
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,19 @@ class Probe:
 
 
 def read_probe(source: Source, size: tuple[int, int]) -> Probe:
-    """An image set: a folder with rgb, nir and tir pictures in it, a `Triplet`, or three pictures."""
+    """An image set: a folder with pictures or folders named rgb, nir and tir, a `Triplet`, or three pictures."""
     if isinstance(source, Triplet):
         return Probe("image set", prepare(source, size))
+    if isinstance(source, Mapping):
+        source = [source.get(m) for m in MODALITIES]
     if not isinstance(source, str | os.PathLike):
         return Probe("image set", prepare(read_triplet(*source), size))
     folder = Path(source)
     found: list[Path | None] = []
     for names in ALIASES.values():
-        fitting = [f for f in sorted(folder.glob("*")) if f.stem.lower().rsplit("_", 1)[-1] in names and f.is_file()]
-        found.append(fitting[0] if fitting else None)
+        fitting = [f for f in sorted(folder.glob("*")) if f.stem.lower().rsplit("_", 1)[-1] in names]
+        files = [f for place in fitting for f in (sorted(place.glob("*")) if place.is_dir() else [place])]
+        found.append(files[0] if files else None)
     if not any(found):
         text = "{folder!r} holds no pictures named rgb, nir and tir; give a folder with one image set in it."
         raise InputError("recorder.probe", text, folder=folder.name)
@@ -139,7 +144,8 @@ def shadow(module: nn.Module, patches: int, settings: Settings, kind: str = "sdt
         if kind == "sdtps":
             width = state["rgb_sparse.score_predictor.0.weight"].shape[1]
             ratios = (settings.sparse_ratio, settings.aggr_ratio, settings.beta)
-            copy: Selector = MultiModalSDTPS(width, patches, *ratios, settings.variant)
+            blends = any("_aggr." in name for name in state)
+            copy: Selector = MultiModalSDTPS(width, patches, *ratios, settings.variant, aggregation=blends)
         else:
             options = soft_options(state) if kind == "soft" else {}
             width = getattr(module, "embed_dim", None) or _width(kind, state)
@@ -171,7 +177,8 @@ def settings_of(module: nn.Module) -> Settings:
     if not isinstance(getattr(module, "tau", None), int | float):
         values["tau"] = attribute(module, "gumbel_tau", bare.tau)
     kind = kind_of(module) or "sdtps"
-    variant = getattr(getattr(module, "variant", None), "name", bare.variant if kind == "sdtps" else kind)
+    usual = (bare.variant if hasattr(module, "rgb_aggr") else "first") if kind == "sdtps" else kind
+    variant = getattr(getattr(module, "variant", None), "name", usual)
     return Settings(**values, variant=variant, knobs=dict(getattr(module, "trained_knobs", {})))
 
 
@@ -220,6 +227,8 @@ def pack(sets: Sequence[Mapping[str, Watched]], light: bool) -> dict[str, NDArra
             maps = [getattr(w, name) for w in each]
             if all(values is not None for values in maps) and not (light and name == "logits"):
                 packed[f"{i}/{name}"] = np.stack(maps).astype(precision)
+        if sum(len(zlib.compress(v.tobytes())) for k, v in packed.items() if k.startswith(f"{i}/")) > LARGEST:
+            packed.pop(f"{i}/logits", None)
         shared = set(each[0].own).intersection(*(w.own for w in each))
         packed |= {f"{i}/{OWN}{name}": np.stack([w.own[name] for w in each]).astype(kind) for name in sorted(shared)}
     return packed

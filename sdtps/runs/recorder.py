@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from sdtps.models.reid import LoadedModel
 from sdtps.runs.probe import Source, default_forward, pack, read_probe, settings_of, watch, write_pictures
 from sdtps.runs.schema import ABOUT, EPOCHS, FIRST_BAD, GRADIENT, MAPS, SCHEMA, STEPS
 from sdtps.runs.taps import Tap
@@ -39,7 +40,7 @@ class Recorder:
 
     Args:
         folder: where to; a folder that holds a run already is refused unless `resume`.
-        model: any model with a selector (SDTPS, soft SDTPS, SIM), ours or the reference's.
+        model: any model with a selector (SDTPS, soft SDTPS, SIM), ours, loaded or not, or the reference's.
         probe: image sets to watch: folders with rgb, nir and tir pictures, triplets, or three pictures each.
         settings: ratios, beta, tau and variant of the selection; read from the module by default.
         about: whatever else was set (learning rate, seed, a configuration); runs are compared by it.
@@ -55,7 +56,7 @@ class Recorder:
     def __init__(  # noqa: PLR0913 - each stands for itself
         self,
         folder: str | os.PathLike[str],
-        model: nn.Module,
+        model: nn.Module | LoadedModel,
         probe: Iterable[Source] = (),
         *,
         settings: Settings | None = None,
@@ -70,6 +71,7 @@ class Recorder:
         step: int | None = None,
     ) -> None:
         self.folder = Path(folder)
+        model = model.net if isinstance(model, LoadedModel) else model
         self._model, self._tap = model, Tap(model)
         self.settings = settings or settings_of(self._tap.module)
         backbone = getattr(model, "backbone", None)

@@ -1,6 +1,7 @@
 """A run's curves: what was recorded, and what follows from the watched maps."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 from sdtps.algorithm.scoring import NORM_EPS
 from sdtps.metrics.overlap import overlap
 from sdtps.runs.reader import read_maps
-from sdtps.runs.schema import GRADIENT, ROUTES, Run, Values, Watched
+from sdtps.runs.schema import GRADIENT, MAPS, ROUTES, Run, Values, Watched
 from sdtps.runs.taps import SATURATED
+from sdtps.support.errors import InputError
 from sdtps.types import MODALITIES
 from sdtps.variants import DEFAULT_VARIANT, VARIANTS
 
@@ -84,7 +86,8 @@ def accuracy(run: Run) -> tuple[Values, Values]:
 
 def head_losses(run: Run) -> tuple[Values, Values]:
     """Epochs and the losses of both heads added, whether they count or not, so that all runs can be compared."""
-    (epochs, ori), (_, selected) = (run.by_epoch(name) for name in ("loss_ori", "loss_sdtps"))
+    by_head = [[run.by_epoch(name) for name in names] for names in (("loss_ori", "ori"), ("loss_sdtps", "sdtps"))]
+    (epochs, ori), (_, selected) = (first if len(first[1]) else second for first, second in by_head)
     return (epochs, ori + selected) if len(ori) == len(selected) else (np.empty(0), np.empty(0))
 
 
@@ -102,17 +105,24 @@ def settling(run: Run) -> Settling:
     assert run.folder is not None
     variant = VARIANTS.get(str(run.settings.get("variant", DEFAULT_VARIANT)))
     beta = float(run.settings.get("beta", 0.25)) if variant is None or variant.selector == "sdtps" else None
-    return _settling(run.folder, run.watched_epochs, len(run.probes), beta)
+    written = tuple((run.folder / MAPS / f"{e:06d}.npz").stat().st_mtime_ns for e in run.watched_epochs)
+    return _settling(run.folder, run.watched_epochs, written, len(run.probes), beta)
 
 
 @lru_cache(maxsize=64)
-def _settling(folder: Path, epochs: tuple[int, ...], probes: int, beta: float | None) -> Settling:
-    maps = [[w for p in range(probes) for w in _ordered(read_maps(folder, e, p))] for e in epochs]
+def _settling(
+    folder: Path, epochs: tuple[int, ...], _written: tuple[int, ...], probes: int, beta: float | None
+) -> Settling:
+    read: dict[int, list[Watched]] = {}
+    for e in epochs:
+        with suppress(InputError):  # maps that are damaged are no reason to lose the others
+            read[e] = [w for p in range(probes) for w in _ordered(read_maps(folder, e, p))]
+    maps = list(read.values())
     nothing = [float("nan")]
     return Settling(
-        np.array(epochs, float),
-        np.array(nothing + [_agreement(a, b) for a, b in pairwise(maps)]),
-        np.array(nothing + [_agreement(maps[0], now) for now in maps[1:]]),
+        np.array(list(read), float),
+        np.array(nothing[: len(maps)] + [_agreement(a, b) for a, b in pairwise(maps)]),
+        np.array(nothing[: len(maps)] + [_agreement(maps[0], now) for now in maps[1:]]),
         np.array([_mean(saturation(w) for w in now) for now in maps]),
         np.array([_mean(_effective_kept(w, beta) for w in now) for now in maps]),
         np.array([_mean(_effective_aggregated(w) for w in now) for now in maps]),

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from sdtps.support.files import write_whole
+
 PATTERN = "*tfevents*"
 VERSION = b"brain.Event:2"
 _POLYNOMIAL = 0x82F63B78  # CRC-32C, reflected
@@ -71,15 +73,27 @@ class EventWriter:
 
 def read_events(path: str | os.PathLike[str]) -> Iterator[tuple[int, str, float]]:
     """(step, tag, value) of an event file's scalars; a record that is cut off or damaged ends it."""
+    for _, data in _records(path):
+        yield from _scalars(data)
+
+
+def drop_from(path: Path, step: int) -> None:
+    """Write an event file again without the scalars from a step on, which will be logged once more."""
+    kept = [record for record, data in _records(path) if all(at < step for at, *_ in _scalars(data))]
+    write_whole(path, b"".join(kept))
+
+
+def _records(path: str | os.PathLike[str]) -> Iterator[tuple[bytes, bytes]]:
+    """Each whole record of a file, and the event in it."""
     with Path(path).open("rb") as stream:
         while len(head := stream.read(12)) == 12:
             (length,) = struct.unpack("<Q", head[:8])
             if struct.unpack("<I", head[8:])[0] != masked_crc(head[:8]) or length > 1 << 28:
                 return
-            data = stream.read(length)
-            if len(data) < length or len(stream.read(4)) < 4:
+            data, check = stream.read(length), stream.read(4)
+            if len(data) < length or len(check) < 4:
                 return
-            yield from _scalars(data)
+            yield head + data + check, data
 
 
 def _scalars(event: bytes) -> Iterator[tuple[int, str, float]]:

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from sdtps.runs.tensorboard import PATTERN, EventWriter
+from sdtps.runs.tensorboard import PATTERN, EventWriter, drop_from
 from sdtps.support.files import write_whole
 from sdtps.training.objective import HEADS, LOSSES
 
@@ -28,8 +28,10 @@ class Logs:
         write_whole(table, ("\n".join(lines) + "\n").encode())
         self._stream = table.open("a", newline="", buffering=1)
         self._table = csv.DictWriter(self._stream, COLUMNS, restval="", lineterminator="\n")
-        if not step:
-            for file in folder.glob(PATTERN):
+        for file in folder.glob(PATTERN):
+            if step:
+                drop_from(file, step)
+            else:
                 file.unlink()
         self._events = EventWriter(folder) if tensorboard else None
 

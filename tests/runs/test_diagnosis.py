@@ -7,6 +7,7 @@ import pytest
 
 from sdtps.runs.diagnosis import diagnose, differing_settings
 from sdtps.runs.schema import Run
+from sdtps.runs.series import settling
 from tests.runs.made import made, watched, with_maps
 
 FLAT = np.random.default_rng(1).normal(0, 0.002, 40)
@@ -23,6 +24,21 @@ def test_a_healthy_run_is_left_alone():
 @pytest.mark.parametrize("level", [math.log(40), math.log(2), 0.3, math.log(40) + math.log(2)])
 def test_a_loss_at_the_level_of_ignorance_is_collapse(level):
     assert rules(made(loss=level + FLAT, acc=np.full(40, 0.03))) == {"collapsed"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "level"),
+    [
+        ({"loss": {"cross_entropy": 0.25}, "heads": {"sdtps": 2.0}}, 3 * (0.25 * math.log(40) + math.log(2))),
+        ({"MODEL.ID_LOSS_WEIGHT": 0.25, "MODEL.SDTPS_LOSS_WEIGHT": 2.0}, 3 * (0.25 * math.log(40) + math.log(2))),
+        ({"loss": {"cross_entropy": 0.5}}, 0.5 * math.log(40) + math.log(2)),
+        ({}, 2 * (math.log(40) + math.log(2))),
+    ],
+)
+def test_ignorance_is_weighed_as_the_losses_are(settings, level):
+    stuck = {"loss": level + FLAT, "acc": np.full(40, 0.03)}
+    assert rules(made(settings=settings, **stuck)) == {"collapsed"}
+    assert "collapsed" not in rules(made(settings={"loss": {"cross_entropy": 0.8}}, **stuck))
 
 
 @pytest.mark.parametrize(
@@ -82,6 +98,18 @@ def test_a_head_that_enters_later_is_no_climb():
     total = np.concatenate([np.linspace(4.5, 4.3, 20), np.linspace(8.6, 8.0, 20)])
     heads = {"loss_ori": np.linspace(4.5, 4.0, 40), "loss_sdtps": np.linspace(4.6, 4.0, 40)}
     assert "climbs" not in rules(made(loss=total, **heads))
+
+
+def test_heads_of_a_loop_with_five_lines_are_heads(tmp_path):
+    total = np.concatenate([np.linspace(4.5, 4.3, 20), np.linspace(8.6, 8.0, 20)])
+    assert "climbs" not in rules(made(loss=total, ori=np.linspace(4.5, 4.0, 40), sdtps=np.linspace(4.6, 4.0, 40)))
+
+
+def test_damaged_maps_take_no_others_with_them(tmp_path):
+    run = with_maps(tmp_path / "run", lambda e: watched(np.random.default_rng(e)))
+    (tmp_path / "run" / "maps" / "000001.npz").write_bytes(b"cut")
+    assert settling(run).epochs.tolist() == [0, 2, 3]
+    assert rules(run) == set()
 
 
 def test_a_kept_set_that_never_moves_is_frozen(tmp_path):

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from sdtps.cli.main import main
+from sdtps.resources import LAB
 from sdtps.runs.diagnosis import diagnose
 from sdtps.runs.exporters import to_csv, to_tensorboard
-from sdtps.runs.reader import read_runs
+from sdtps.runs.reader import distinct, read_runs
 from sdtps.runs.tensorboard import EventWriter, masked_crc, read_events
 from tests.runs.made import made
 
@@ -67,6 +68,16 @@ def test_several_runs_in_one_file_and_one_that_is_cut_off(tmp_path):
     runs = read_runs(written(tmp_path, cut))
     assert [r.name for r in runs] == ["run (1)", "run (2)"]
     assert [len(r.scalar("loss")) for r in runs] == [6, 5]
+
+
+@pytest.mark.parametrize("first_lines", [1, 2])
+def test_a_run_that_was_appended_without_its_first_lines_is_one_of_its_own(tmp_path, first_lines):
+    """By its configuration, or because the iterations begin again."""
+    again = log(losses=(5.0, 4.0, 3.0)).split("\n", 1)[1]
+    if first_lines == 2:
+        again = again[again.index(f"{AT}Epoch[1]") :]
+    runs = read_runs(written(tmp_path, log() + again))
+    assert [run.by_epoch("loss")[1].tolist() for run in runs] == [[4.7, 4.1, 3.2], [5.0, 4.0, 3.0]]
 
 
 def test_nan_is_read_and_told(tmp_path):
@@ -133,10 +144,51 @@ def test_tables_and_events_of_a_run(tmp_path):
     assert again.scalar("grad/scores") == pytest.approx(run.scalar("grad/scores"))
 
 
+def test_our_own_events_come_back_with_epochs_and_scores(tmp_path):
+    (run,) = read_runs(LAB / "final-s0")
+    file = to_tensorboard(run, tmp_path)
+    for path in (tmp_path, file):
+        (again,) = read_runs(path)
+        for name in ("loss", "mAP"):
+            for ours, theirs in zip(run.by_epoch(name), again.by_epoch(name), strict=True):
+                assert theirs == pytest.approx(ours, rel=1e-5)
+        assert diagnose([again]) == []
+
+
+def test_events_of_others_run_over_steps(tmp_path):
+    """A score that is logged now and then is no gap in the loss; a thousand steps are no thousand points."""
+    writer = EventWriter(tmp_path)
+    for step in range(1000):
+        writer.add(step, {"train/loss": 5.0 - step / 1000})
+        if step % 100 == 99:
+            writer.add(step + 1, {"val/mAP": step / 1000, "val/loss": 3.0})
+    writer.close()
+    (run,) = read_runs(tmp_path)
+    assert diagnose([run]) == []
+    epochs, losses = run.by_epoch("loss")
+    assert len(epochs) <= 300
+    assert (np.diff(losses) < 0).all()
+    assert run.by_epoch("mAP")[0].tolist() == list(range(100, 1001, 100))
+    assert "no epochs" in run.notes[0]
+
+
+def test_a_nan_among_events_is_told(tmp_path):
+    writer = EventWriter(tmp_path)
+    for step in range(10):
+        writer.add(step, {"loss": float("nan") if step > 6 else 5.0})
+    writer.close()
+    assert [f.rule for f in diagnose(read_runs(tmp_path))] == ["not_finite"]
+
+
+def test_runs_of_one_name_are_told_apart():
+    assert [run.name for run in distinct([made("a"), made("b"), made("a")])] == ["a", "b", "a [2]"]
+
+
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
         (lambda p: p / "nothing", "There is no run at 'nothing'"),
+        (lambda p: (p / "words.txt").write_text("no log") and p / "words.txt", "'words.txt' holds no recorded run"),
         (lambda p: p, "holds no recorded run"),
         (lambda p: (p / "run.json").write_text("{") and p, "is no recorded run"),
         (lambda p: (p / "run.json").write_text('{"schema": "sdtps-run/9"}') and p, "recorded by a newer version"),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -64,6 +65,38 @@ def test_a_loop_with_five_lines_leaves_a_run_that_says_everything(tmp_path, imag
     assert run.about["versions"]["torch"] == torch.__version__
 
 
+def test_epochs_that_count_from_one_own_their_steps(tmp_path):
+    """DeMo's loop begins with epoch 1."""
+    with sdtps.Recorder(tmp_path / "run", ours()) as recorder:
+        for epoch in (1, 2):
+            for loss in (4.0, float("nan") if epoch == 1 else 3.0):
+                recorder.step(loss=loss)
+            recorder.epoch(epoch, mAP=0.1 * epoch)
+        recorder.step(loss=2.0)
+    run = read_run(tmp_path / "run")
+    assert run.scalar("epoch").tolist() == [1, 1, 2, 2, 3]
+    assert run.first_bad["epoch"] == 1
+
+
+def test_a_loaded_model_is_a_model(tmp_path, image_sets, tiny_model):
+    with sdtps.Recorder(tmp_path / "run", tiny_model, probe=image_sets[:1]) as recorder:
+        recorder.epoch(0)
+    assert read_run(tmp_path / "run").watched_epochs == (0,)
+
+
+def test_image_sets_are_named_in_several_ways(tmp_path, image_sets):
+    apart = tmp_path / "apart"
+    for m, folder in zip(MODALITIES, KEYS, strict=True):
+        (apart / folder).mkdir(parents=True)
+        shutil.copy(image_sets[0] / f"{m}.png", apart / folder / "000001_cam1_0_00.png")
+    files = {str(m): image_sets[0] / f"{m}.png" for m in MODALITIES}
+    probe = [image_sets[0], apart, files, list(files.values())]
+    with sdtps.Recorder(tmp_path / "run", ours(), probe=probe) as recorder:
+        recorder.epoch(0)
+    first, *others = (read_maps(tmp_path / "run", 0, i)["tir"].raw_self for i in range(4))
+    assert all(np.array_equal(first, other) for other in others)
+
+
 def test_gradient_norms_are_those_of_autograd(tmp_path):
     """By hand: the gradient at the module's own door, not what tokens get from another head."""
     model = ours().train()
@@ -102,6 +135,20 @@ def test_the_reference_module_gives_the_same_maps_as_ours(tmp_path, image_sets):
             assert np.array_equal(a[m].kept, b[m].kept)
             for field in ("raw_self", "raw_cross", "predictor", "logits", "aggregation"):
                 assert getattr(a[m], field) == pytest.approx(getattr(b[m], field), abs=1e-6), field
+
+
+def test_a_reference_module_without_aggregation_gets_none(tmp_path, image_sets):
+    """The first module hands kept patches on; weights that it lacks must not be made up."""
+    model = ReferenceModel(ours().eval())
+    for m in MODALITIES:
+        delattr(model.sdtps, f"{m}_aggr")
+    model.sdtps.forward = lambda *tensors: tensors[:3] * 2
+    with sdtps.Recorder(tmp_path / "run", model, probe=image_sets[:1]) as recorder:
+        recorder.epoch(0)
+    watched = read_maps(tmp_path / "run", 0, 0)["rgb"]
+    assert read_run(tmp_path / "run").settings["variant"] == "first"
+    assert watched.logits is None
+    assert np.array_equal(watched.aggregation > 0, watched.kept)
 
 
 def test_the_reference_module_trains_with_gradients_on_record(tmp_path):
@@ -156,6 +203,17 @@ def test_an_epoch_and_image_set_take_less_than_100_kb(tmp_path, image_sets):
             loop(recorder, model)
         sizes.append(max(f.stat().st_size for f in (tmp_path / f"run{light}" / "maps").iterdir()) / 2)
     assert sizes[1] < 0.3 * sizes[0] < 30_000
+
+
+def test_many_rows_leave_the_logits_out_rather_than_grow_too_large(tmp_path, image_sets):
+    rows = {30: True, 400: False}
+    for count, there in rows.items():
+        model = ours()
+        model.sdtps = sdtps.MultiModalSDTPS(model.sdtps.embed_dim, 128, rows=count)
+        with sdtps.Recorder(tmp_path / str(count), model, probe=image_sets[:1]) as recorder:
+            recorder.epoch(0)
+        assert (tmp_path / str(count) / "maps" / "000000.npz").stat().st_size < 100_000
+        assert (read_maps(tmp_path / str(count), 0, 0)["rgb"].logits is not None) is there
 
 
 def test_the_first_bad_step_is_kept_with_its_batch(tmp_path):

@@ -12,6 +12,7 @@ import sdtps
 from sdtps.models.reid import build_model
 from sdtps.resources import EMBEDDED
 from sdtps.runs.reader import read_run, read_tensorboard
+from sdtps.runs.tensorboard import read_events
 from sdtps.training.initial import new_model
 from sdtps.training.optimise import backbone_layers, freeze, parameter_groups, rate_at
 from sdtps.training.recipe import Optimiser, Phase, Recipe, Selection, Validation
@@ -270,7 +271,8 @@ def test_tensorboard_stands_beside_the_table(pictures, tmp_path):
 def test_an_interrupted_run_ends_with_the_same_weights(pictures, tmp_path):
     """Optimiser, random numbers, place: all of it goes on; no step is logged twice."""
     phases = (Phase(6, lr=1e-3, backbone_lr=1e-4),)
-    recipe = folder_recipe(pictures, tmp_path / "whole", phases=phases, optimiser=Optimiser("adam"), checkpoint_every=2)
+    options = {"optimiser": Optimiser("adam"), "checkpoint_every": 2, "tensorboard": True}
+    recipe = folder_recipe(pictures, tmp_path / "whole", phases=phases, **options)
     whole = load_file(train(recipe, "cpu", quiet=True))
     recipe = replace(recipe, out=str(tmp_path / "cut"))
 
@@ -288,6 +290,8 @@ def test_an_interrupted_run_ends_with_the_same_weights(pictures, tmp_path):
     for out in ("whole", "cut"):
         lines = (tmp_path / out / "log.csv").read_text().splitlines()[1:]
         assert [int(line.split(",")[0]) for line in lines] == list(range(6))
+        events = [e for file in (tmp_path / out).glob("*tfevents*") for e in read_events(file)]
+        assert sorted(step for step, tag, _ in events if tag == "total") == list(range(6))
     runs = [read_run(tmp_path / out) for out in ("whole", "cut")]
     assert runs[0].scalar("loss").tolist() == runs[1].scalar("loss").tolist()
     assert runs[1].scalar("step").tolist() == list(range(6))

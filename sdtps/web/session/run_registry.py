@@ -10,8 +10,8 @@ from typing import Any
 from sdtps.resources import LAB
 from sdtps.runs.cards import run_cards
 from sdtps.runs.diagnosis import flat
-from sdtps.runs.reader import read_runs
-from sdtps.runs.schema import EPOCHS, LAB_TABLE, MAPS, STEPS, Run
+from sdtps.runs.reader import distinct, read_runs, written_files
+from sdtps.runs.schema import LAB_TABLE, Run
 from sdtps.support.errors import LensError
 from sdtps.types import Payload
 from sdtps.web.session.requests import Refusal
@@ -71,6 +71,7 @@ class RunRegistry:
                 runs += read_runs(path)
             except (LensError, OSError):
                 continue  # it was there at the start; what is left of the others is still shown
+        runs = distinct(runs)
         if self.anonymous:
             runs = [_nameless(run, number) for number, run in enumerate(runs, 1)]
         self._stamp, self._runs = stamp, runs
@@ -105,5 +106,4 @@ def _nameless(run: Run, number: int) -> Run:
 
 def _state(path: Path) -> tuple[object, ...]:
     """What changes while a run is written."""
-    files = [path] if path.is_file() else [path / STEPS, path / EPOCHS, path / MAPS, path / LAB_TABLE]
-    return tuple((f.stat().st_mtime_ns, f.stat().st_size) if f.exists() else None for f in files)
+    return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in written_files(path) if f.exists())

@@ -30,6 +30,8 @@ def runs(tmp_path_factory):
             loop(recorder, model, steps=8)
             if name == "wild":
                 recorder.step(loss=float("nan"))
+    with (folder / "wild" / "steps.jsonl").open("a") as stream:
+        stream.write('{"step": 9, "lo')  # killed in the middle of a line
     return folder / "calm", folder / "wild"
 
 
@@ -63,6 +65,7 @@ def test_runs_lie_over_one_another_and_what_is_wrong_is_said(page):
     expect(page.locator("[data-curve=loss] path.lens-line")).to_have_count(2)
     said = page.locator("[data-rule=not_finite]")
     expect(said).to_contain_text("wild: loss is no number from step 8")
+    expect(page.locator("[data-note=wild]")).to_contain_text("the recording was cut off there")
     page.locator("[data-run-shown=wild]").uncheck()
     expect(page.locator("[data-curve=loss] path.lens-line")).to_have_count(1)
     expect(said).to_have_count(0)

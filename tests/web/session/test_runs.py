@@ -80,3 +80,20 @@ def test_a_run_that_goes_on_is_read_again(tmp_path, tiny_model, backend):
         recorder.epoch(mAP=0.9)
     card = backend.ask({"task": "runs.list"})["runs"][0]
     assert next(c for c in card["curves"] if c["name"] == "mAP")["values"][-1] == 0.9
+
+
+def test_what_is_written_while_the_page_is_open_is_shown(tmp_path):
+    """In a folder of runs and in a growing log, not only in a run's own folder; equal names are told apart."""
+    model = ours()
+    line = "Epoch[{0}] Iteration[10/10] Loss: 4.0, Acc: 0.1, Base Lr: 1e-3\n"
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "one").mkdir()
+    log = tmp_path / "one" / "train_log.txt"
+    log.write_text(line.format(1))
+    recorder = sdtps.Recorder(tmp_path / "runs" / "one", model)
+    recorder.step(loss=1.0)
+    registry = RunRegistry([tmp_path / "runs", tmp_path / "one"])
+    assert [run.name for run in registry.runs()] == ["one", "one [2]"]
+    recorder.step(loss=2.0)
+    log.write_text(line.format(1) + line.format(2))
+    assert [len(run.scalar("loss")) for run in registry.runs()] == [2, 2]

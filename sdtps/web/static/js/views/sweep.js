@@ -30,7 +30,8 @@ function pointWords(found, i, i18n) {
     const words = found.telling.map((key) => `${i18n.t(`sweep.${key}.y`)} ${orDash(found[key][m][i], key === 'cosine' ? 3 : 2)}`);
     return `${m.toUpperCase()} ${words.join(', ')}`;
   });
-  return [`K ${found.kept[i]}`, i18n.t('means.tokens', { n: found.tokens[i] }), ...(found.telling.length ? parts : [])];
+  const tokens = found.tokens[i] ? [i18n.t('means.tokens', { n: found.tokens[i] })] : []; // a recording may hold no aggregation
+  return [`K ${found.kept[i]}`, ...tokens, ...(found.telling.length ? parts : [])];
 }
 
 /** @param {Lens} lens */

@@ -9,11 +9,13 @@ import { labTable } from './training_lab.js';
 import { makeRunList } from './training_runs.js';
 
 const ROUTES = ['scores', 'predictor', 'patches', 'globals', 'aggregation', 'backbone'];
+const NAMED = 8; // settings that differ; runs of two programs differ in all of them
 const CHART = { width: 372, height: 190 };
 
 function findingNode(finding, i18n, onEpoch) {
   const written = (value) => (typeof value === 'number' ? rangeNumber(value) : value ?? '–');
-  const numbers = Object.entries(finding.evidence).map(([name, value]) => `${name} ${written(value)}`);
+  const named = (name) => i18n.sentence({ code: `evidence.${name}`, values: {}, text: name });
+  const numbers = Object.entries(finding.evidence).map(([name, value]) => `${named(name)} ${written(value)}`);
   return h('li', { 'data-rule': finding.rule, 'data-run': finding.run },
     h('b', {}, `${finding.run}: `), i18n.sentence(finding.said),
     numbers.length ? h('small', {}, ` (${numbers.join(', ')})`) : null,
@@ -68,12 +70,16 @@ export function makeTrainingView(lens) {
     const names = new Set(list.shown().map((run) => run.name));
     const told = all.filter(({ run }) => run.split(' / ').every((name) => names.has(name)));
     const entry = (f) => findingNode(f, i18n, () => open(f.epoch, f.run.split(' / ')[0]));
-    findings.replaceChildren(...(told.length || !names.size ? told.map(entry) : [h('li', {}, i18n.t('training.healthy'))]));
+    const noted = (run, note) => h('li', { 'data-note': run.name }, h('b', {}, `${run.name}: `), i18n.sentence(note));
+    const notes = list.shown().flatMap((run) => run.notes.map((note) => noted(run, note)));
+    const healthy = told.length || !names.size ? [] : [h('li', {}, i18n.t('training.healthy'))];
+    findings.replaceChildren(...told.map(entry), ...healthy, ...notes);
   }
 
   function introduction({ shipped, differing }) {
     if (!list.runs().length) return i18n.t('training.none');
-    const further = differing.length ? i18n.t('training.differing', { names: differing.join(', ') }) : '';
+    const names = [...differing.slice(0, NAMED), ...(differing.length > NAMED ? ['…'] : [])].join(', ');
+    const further = differing.length ? i18n.t('training.differing', { names }) : '';
     return `${i18n.t('training.intro')} ${shipped ? i18n.t('training.shipped') : further}`;
   }
 
