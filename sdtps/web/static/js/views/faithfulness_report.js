@@ -3,7 +3,7 @@
 /** @import { Translator } from '../core/types.js' */
 import { h, isWide } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
-import { orDash, signed } from '../core/numbers.js';
+import { negative, orDash, signed } from '../core/numbers.js';
 import { chartLegend, lineChart } from './chart.js';
 
 /** @param {Record<string, any>} found */
@@ -35,7 +35,7 @@ function verdicts(curve, name, i18n) {
   });
   const { lead, lead_low: low, lead_high: high, centre_lead: centre, digits } = curve;
   const words = {
-    lead: leading(lead, digits), low: leading(low, digits), high: leading(high, digits), n: wins(curve), area: curve.area.toFixed(digits),
+    lead: leading(lead, digits), low: leading(low, digits), high: leading(high, digits), n: wins(curve), area: negative(curve.area.toFixed(digits)),
   };
   return [
     h('p.lens-verdict-line', {}, verdict('verdict', curve.beats_chance),
