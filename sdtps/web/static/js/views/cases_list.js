@@ -35,9 +35,9 @@ export function makeCasesList(lens) {
   const node = h('div.lens-cases-right', {}, h('div.lens-toolbar', {}, count, figure, work.node, message), tiles, more);
   const pictures = new Map(); // number → data URL
   let found = null;
-  let [listed, ticked] = [[], []];
-  let column = 'ap';
-  let length = PAGE;
+  let listed = /** @type {number[]} */ ([]);
+  let ticked = /** @type {number[]} */ ([]);
+  let [column, length] = ['ap', PAGE];
 
   const say = (text) => { message.textContent = text; lens.notice.say(text); };
   function describe() {
