@@ -110,8 +110,11 @@ def test_axe_finds_nothing_on_any_tab_or_dialog_light_or_dark(open_page: OpenPag
     (tmp_path / "axe.json").write_text(json.dumps(table, indent=1))
     tabs = {f"tab {name}" for name in (*FILL, "selection")}
     dialogs = {f"dialog {name}" for name in DIALOGS}
-    assert {part.split(", ")[1] for part in table} == tabs | dialogs | {"why", "focus", "tour"}, "a new tab is listed here"
-    assert {part: found for part, found in table.items() if found} == {}
+    assert {part.split(", ")[1] for part in table} == tabs | dialogs | {"why", "focus", "tour"}, (
+        "a new tab is listed here"
+    )
+    found = {part: found for part, found in table.items() if found}
+    assert found == {}, json.dumps(found, indent=1)
 
 
 def test_one_main_one_live_region_and_the_grid_two_keys_away(open_page: OpenPage) -> None:

@@ -74,11 +74,11 @@ function factTable(found, target, given, i18n) {
     return h('td', {}, value(found.facts[m], removal.retained));
   }));
   const withChance = (value, share, key = 'faith.percentile') => (value === null ? '–'
-    : `${value.toFixed(4)} (${i18n.t(key, { n: Math.round(share * 100) })})`);
+    : `${negative(value.toFixed(4))} (${i18n.t(key, { n: Math.round(share * 100) })})`);
   return h('table.lens-facts', {}, headRow(given, h('th')), h('tbody', {},
     fact('kept_only', (f, r) => withChance(r.kept, r.kept_percentile)),
     fact('dropped_only', (f, r) => withChance(r.dropped, 1 - r.dropped_percentile, 'faith.percentile.lower')),
-    fact('margin', (f) => (f.margin === null ? '–' : `${f.margin.toFixed(4)} (${orDash(f.margin_sigmas, 2)} σ)`)),
+    fact('margin', (f) => (f.margin === null ? '–' : `${f.margin.toFixed(4)} (${orDash(f.margin_sigmas)} σ)`)),
     fact('effective', (f) => (f.effective_median === null ? '–'
       : `${f.effective_median.toFixed(1)} (${f.effective_min.toFixed(1)} – ${f.effective_max.toFixed(1)})`)),
     fact('outliers', (f) => i18n.t('faith.of', { n: f.outliers_kept, all: f.outliers })),
