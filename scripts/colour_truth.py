@@ -4,8 +4,8 @@ python -m scripts.colour_truth            # ten examples: page and figure, blend
 
 Pixels under lines are left out. A patch's distance is the mean CIE76 difference between its pixels and the colour that
 its value has on the bar; its reading error is how far away on the bar the colour nearest to its mean colour lies.
-Besides: how bright kept and dropped patches are, for both ways to darken. Ends with 1 where a panel that is not mixed is
-3 or more away from its bar, or dropped is not darker than kept.
+Besides: how bright kept and dropped patches are, for both ways to darken. Ends with 1 where a panel that is not mixed
+is 3 or more away from its bar, or dropped is not darker than kept.
 """
 
 import argparse
