@@ -4,7 +4,8 @@ python -m scripts.colour_truth            # ten examples: page and figure, blend
 
 Pixels under lines are left out. A patch's distance is the mean CIE76 difference between its pixels and the colour that
 its value has on the bar; its reading error is how far away on the bar the colour nearest to its mean colour lies.
-Besides: how bright kept and dropped patches are, for both ways to darken.
+Besides: how bright kept and dropped patches are, for both ways to darken. Ends with 1 where a panel that is not mixed
+is 3 or more away from its bar, or dropped is not darker than kept.
 """
 
 import argparse
@@ -37,6 +38,7 @@ from sdtps.types import MODALITIES, Analysis, BoolArray, FloatArray, Grid  # noq
 from tests.harness import READY, chromium, serving_app  # noqa: E402
 
 DPI = 200
+MOST = 3.0  # ΔE of a panel that is not mixed: what is below it reads as the bar's colour
 RIM = 1  # pixels at the edge of a patch that another patch may have touched
 WHITE = np.array([0.95047, 1.0, 1.08883])
 TO_XYZ = np.array(
@@ -292,7 +294,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("examples", nargs="*", help="names of examples (all)")
     options = parser.parse_args()
-    print(table(*measure(options.examples or list(find_examples()))))
+    readings, bright = measure(options.examples or list(find_examples()))
+    print(table(readings, bright))
+    far = {f"{where}/{over}/{r.name}" for (where, over), all_ in readings.items() for r in all_ if r.distance >= MOST}
+    far = {name for name in far if BLEND not in name}  # mixed on purpose
+    if far or any(b.kept <= b.dropped for found in bright.values() for b in found):
+        sys.exit(f"ΔE of {MOST:g} or more: {', '.join(sorted(far)) or 'nowhere'}; or dropped is not darker than kept.")
 
 
 if __name__ == "__main__":

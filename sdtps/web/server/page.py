@@ -23,6 +23,7 @@ MEGABYTE = 1024 * 1024
 FRAME_CSS = """
 .gradio-container, .gradio-container > .main, .gradio-container .wrap, main.fillable {
   padding: 0 !important; max-width: none !important; }
+.gradio-container { overflow: clip !important; } /* hidden, the sides would not stay in sight */
 #lens, #lens .html-container { padding: 0 !important; }
 .toast-wrap { display: none !important; } /* a lost connection has a banner of its own */
 """

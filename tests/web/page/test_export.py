@@ -58,6 +58,9 @@ def test_figure_and_bundle_are_downloaded(app: App, model, open_page: OpenPage, 
 def test_preview_follows_the_choices(open_page: OpenPage) -> None:
     page = open_page()
     open_export(page)
+    offered = page.locator(".lens-export-columns").first.locator("label:visible")
+    assert offered.all_inner_texts() == page.locator(".lens-title").all_text_contents()[: offered.count()]
+    assert offered.count() == 10, "the columns on the page, none of another selector"
     page.select_option("[data-export=width]", "ieee-column")
     page.uncheck("[data-export='column.self']")
     page.wait_for_function(

@@ -107,10 +107,22 @@ def test_a_map_fills_the_window_and_arrows_walk_the_panels(open_page: OpenPage) 
     page.locator(".lens-grid").focus()
     page.keyboard.press("Enter")
     assert focus(page) == {"panel": "predictor", "modality": "tir", "view": "map"}
-    page.keyboard.press("Escape")
+    page.locator("[data-focus-step=next]").click()  # the tray beside it leaves these to the mouse
+    assert focus(page)["panel"] == "score"
+    page.locator(".lens-focus-head .lens-icon").last.click()
+    expect(page.locator(".lens-focus")).to_be_hidden()
     page.locator("[data-focus-row=nir]").click()
     assert page.locator(".lens-focus canvas").count() == 10
     assert focus(page)["modality"] == "nir"
+
+
+def test_pictures_and_sliders_stay_in_sight_beside_a_long_tab(open_page: OpenPage) -> None:
+    page = open_page("?view=training", viewport={"width": 1366, "height": 768})
+    page.wait_for_selector(".lens-training[data-runs]")
+    page.locator(".lens-lab").scroll_into_view_if_needed()
+    assert page.evaluate("scrollY") > 400
+    expect(page.locator(".lens-zones")).to_be_in_viewport()
+    expect(slider(page, "sparse_ratio")).to_be_in_viewport()
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (683, 384)])  # a phone; a laptop at 200 %

@@ -34,7 +34,11 @@ def test_does_it_matter_gives_a_verdict_with_its_interval_and_the_report_to_take
     chosen = {"gallery": {"label": GALLERY}, "ratios": {"value": "own"}, "draws": {"value": "3"}}
     for name, option in chosen.items():
         page.locator(f"[data-matters={name}]").select_option(**option)
+    assert "Default" not in page.locator("[data-matters=variant]").inner_text(), "it is the chosen one"
+    assert "With Gumbel training" in page.locator("[data-matters=variant]").inner_text()
     page.locator("[data-matters=run]").click()
+    expect(page.get_by_role("progressbar", name="Measuring …")).to_be_visible()
+    expect(page.locator("[data-matters=cancel]")).to_have_text("Cancel")
     page.wait_for_selector("[data-report]")
 
     row = page.locator("[data-row=random]")

@@ -179,7 +179,7 @@ def test_faithfulness_run_stale_and_cancel(app: App, open_page: OpenPage, model)
     show(page, "faithfulness")
     page.get_by_text("Does the selection beat chance?").wait_for()
     page.locator("[data-faith=run]").click()
-    page.get_by_role("progressbar", name="Progress of the measurement").wait_for()
+    page.get_by_role("progressbar", name="Measuring …").wait_for()
     page.wait_for_selector("[data-report]")
     report = metrics.measure_faithfulness(OpenSet.of(model, read_triplet(*app.files("day"))))
     for m in MODALITIES:

@@ -59,3 +59,13 @@ export function makeModels({ config, server, store }, analyse, complain) {
 
   return { useModel, chooseModel };
 }
+
+/**
+ * The panels that a variant has; another selector has others.
+ * @param {Config} config
+ * @param {string | undefined} variant
+ */
+export function panelsOf(config, variant) {
+  const known = config.variants.find(({ name }) => name === variant);
+  return config.panels.filter(({ name }) => !known || known.panels.includes(name));
+}

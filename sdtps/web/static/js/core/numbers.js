@@ -34,10 +34,16 @@ export const percent = (value) => `${Math.round(value * 100)} %`;
 export const orDash = (value, digits = 3) => (value === null || value === undefined ? '–' : value.toFixed(digits));
 
 /**
+ * A written number with a minus that is as wide as a plus.
+ * @param {string} text
+ */
+export const negative = (text) => text.replace('-', '−');
+
+/**
  * @param {number} value
  * @param {number} [digits]
  */
-export const signed = (value, digits = 3) => `${value > 0 ? '+' : ''}${value.toFixed(digits).replace('-', '−')}`;
+export const signed = (value, digits = 3) => `${value > 0 ? '+' : ''}${negative(value.toFixed(digits))}`;
 
 /**
  * @param {[number, number]} range

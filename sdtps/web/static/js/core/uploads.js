@@ -82,7 +82,9 @@ export function makeUploads({ state, subscribe }) {
    */
   async function recall(id) {
     const files = memory.get(id) || (await withSets('readonly', (sets) => request(sets.get(id))))?.files.map(unpacked);
-    return files && files.length ? files : null;
+    if (!files || !files.length) return null;
+    memory.set(id, files); // the next set takes them out of the browser's store, and Back may still lead here
+    return files;
   }
 
   subscribe(['own', 'sources'], keep);

@@ -2,6 +2,7 @@
 
 /** @import { Lens, Panel } from '../core/types.js' */
 import { h, segmented, uniqueId } from '../core/dom.js';
+import { panelsOf } from '../core/models.js';
 import { figureLook } from './saver.js';
 
 const NARROW_INCHES = 5;
@@ -44,8 +45,12 @@ export function makeFigureForm(lens, onChange) {
   ];
 
   function chooseColumns() {
-    const chosen = figureColumns(config.panels, widths[width.value] < NARROW_INCHES);
-    for (const name of names) boxes[name].checked = chosen.includes(name);
+    const panels = panelsOf(config, store.state.settings.variant);
+    const chosen = figureColumns(panels, widths[width.value] < NARROW_INCHES);
+    for (const name of names) {
+      boxes[name].checked = chosen.includes(name);
+      /** @type {HTMLElement} */ (boxes[name].parentElement).hidden = !panels.some((panel) => panel.name === name);
+    }
   }
 
   const look = () => ({
@@ -66,5 +71,6 @@ export function makeFigureForm(lens, onChange) {
   chooseColumns();
   nameWidths();
   store.subscribe(['language'], nameWidths);
+  store.subscribe(['settings.variant'], chooseColumns);
   return { nodes, look, file: () => ({ format: kind, dpi: Number(dpi.value) || config.export.dpi }) };
 }

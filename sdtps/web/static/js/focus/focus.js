@@ -5,6 +5,7 @@
 import { closeButton, h, segmented, setText, uniqueId } from '../core/dom.js';
 import { icon } from '../core/icons.js';
 import { MODALITIES } from '../core/modalities.js';
+import { panelsOf } from '../core/models.js';
 import { makeScene } from './scene.js';
 
 const STEP = { ArrowLeft: -1, ArrowRight: 1 };
@@ -74,10 +75,7 @@ export function makeFocus(lens, behind) {
   const at = { panel: config.panels[0], modality: /** @type {Modality} */ ('rgb'), whole: false };
   let before = /** @type {Element | null} */ (null);
 
-  const shownPanels = () => {
-    const variant = config.variants.find(({ name }) => name === state.analysis?.settings.variant);
-    return config.panels.filter(({ name }) => !variant || variant.panels.includes(name));
-  };
+  const shownPanels = () => panelsOf(config, state.analysis?.settings.variant);
 
   function go(change) {
     Object.assign(at, change);

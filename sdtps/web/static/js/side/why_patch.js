@@ -3,7 +3,7 @@
 /** @import { Analysis, Lens } from '../core/types.js' */
 import { h } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
-import { rangeNumber, shortNumber, signed } from '../core/numbers.js';
+import { negative, rangeNumber, shortNumber, signed } from '../core/numbers.js';
 
 const isModality = (name) => MODALITIES.includes(name);
 
@@ -33,7 +33,7 @@ export function patchContent(found, analysis, lens, actions) {
     ...(found.weight === null ? section('why.elsewhere', elsewhere(found, i18n)) : []),
     ...(byScore && found.tokens !== undefined ? section('why.tokens', ...feeds(found, i18n, actions)) : []),
     ...section('why.norm', h('p', { 'data-why': 'norm' }, i18n.t(found.norm_outlier ? 'why.norm.outlier' : 'why.norm.usual', {
-      norm: found.norm.toPrecision(4), z: found.norm_z.toFixed(1),
+      norm: found.norm.toPrecision(4), z: negative(found.norm_z.toFixed(1)),
     }))),
   ]];
 }

@@ -2,8 +2,8 @@
 
 /** @import { Lens } from '../core/types.js' */
 import { h } from '../core/dom.js';
-import { askJob } from '../core/jobs.js';
 import { MODALITIES } from '../core/modalities.js';
+import { makeWork } from '../core/work.js';
 import { figureLook, saveFile } from '../dialogs/saver.js';
 
 const PAGE = 30;
@@ -31,13 +31,13 @@ export function makeCasesList(lens) {
   const send = h('button.lens-button', { type: 'button', 'data-cases': 'figure', onclick: draw });
   const figure = h('span.lens-cases-figure', {}, h('span.lens-key', { 'data-t': 'cases.rows' }),
     ...rows.map((box, i) => h('label', {}, box, MODALITIES[i].toUpperCase())), kind, send);
-  const node = h('div.lens-cases-right', {}, h('div.lens-toolbar', {}, count, figure, message), tiles, more);
+  const work = makeWork(lens);
+  const node = h('div.lens-cases-right', {}, h('div.lens-toolbar', {}, count, figure, work.node, message), tiles, more);
   const pictures = new Map(); // number → data URL
   let found = null;
-  let listed = [];
-  let column = 'ap';
-  let length = PAGE;
-  let ticked = [];
+  let listed = /** @type {number[]} */ ([]);
+  let ticked = /** @type {number[]} */ ([]);
+  let [column, length] = ['ap', PAGE];
 
   const say = (text) => { message.textContent = text; lens.notice.say(text); };
   function describe() {
@@ -83,13 +83,13 @@ export function makeCasesList(lens) {
     const chosen = rows.filter((box) => box.checked).map((box) => box.value);
     if (!chosen.length) return;
     send.disabled = true;
-    say(i18n.t('export.drawing'));
-    const answer = await askJob(server, 'cases.figure', {
+    say('');
+    const { error, result } = await work.run(i18n.t('export.drawing'), 'cases.figure', {
       survey: found.key, numbers: ticked, rows: chosen, look: figureLook(lens), format: kind.value, dpi: config.export.dpi,
     });
-    say(answer.error ? i18n.sentence(answer.error) : '');
     describe();
-    if (answer.file) saveFile(answer.file);
+    if (error) message.textContent = i18n.sentence(error);
+    else if (result) saveFile(result.file);
   }
 
   describe();

@@ -2,8 +2,8 @@
 
 /** @import { Lens } from '../core/types.js' */
 import { h } from '../core/dom.js';
-import { runJob } from '../core/jobs.js';
 import { aboutShown } from '../core/questions.js';
+import { makeWork } from '../core/work.js';
 
 /**
  * @param {Lens} lens
@@ -14,12 +14,11 @@ export function makeSurveyor(lens, onFound) {
   const { state } = store;
   const gallery = h('select', { 'data-cases': 'gallery', 'data-t-aria': 'matters.gallery' });
   const start = h('button.lens-button.lens-primary', { type: 'button', 'data-t': 'cases.run', 'data-cases': 'run', onclick: run });
-  const stop = h('button.lens-button', { type: 'button', 'data-t': 'matters.cancel', hidden: true, onclick: () => { if (job) job.cancel(); } });
-  const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'matters.progress' });
+  const work = makeWork(lens, { 'data-cases': 'cancel' });
   const status = h('span.lens-status');
   const stale = h('span.lens-badge.lens-warn', { 'data-t': 'matters.stale', hidden: true });
   let galleries = /** @type {any[]} */ ([]);
-  let job = null;
+  let running = false;
   let askedFor = null;
   let measured = null; // weights and settings of the numbers that are shown
 
@@ -41,18 +40,14 @@ export function makeSurveyor(lens, onFound) {
   }
 
   async function run() {
-    if (!state.analysis || job) return;
+    if (!state.analysis || running) return;
     const number = Number(gallery.value) || 0;
     const { split } = galleries[number];
     const mine = about();
-    job = runJob(server, 'cases.run', aboutShown(lens, { gallery: number }), (done, total) => {
-      bar.value = total ? done / total : 0;
-      status.textContent = total ? i18n.t('matters.done', { done, total }) : '';
-    });
-    running(true);
-    const { error, result } = await job.finished;
-    job = null;
-    running(false);
+    busy(true);
+    const { cancelled, error, result } = await work.run(i18n.t('matters.progress'), 'cases.run', aboutShown(lens, { gallery: number }));
+    busy(false);
+    if (cancelled) status.textContent = i18n.t('matters.cancelled');
     if (error) status.textContent = i18n.sentence(error);
     if (!result) return;
     measured = mine;
@@ -61,12 +56,11 @@ export function makeSurveyor(lens, onFound) {
     store.update({ survey: { key: result.key, root: number, split } }); // the data folders are the first galleries
   }
 
-  function running(yes) {
+  function busy(yes) {
+    running = yes;
     start.disabled = yes;
-    stop.hidden = !yes;
-    bar.hidden = !yes;
     status.textContent = '';
   }
 
-  return { nodes: [h('label', {}, h('span.lens-key', { 'data-t': 'matters.gallery' }), gallery), start, stop, bar, status, stale], look };
+  return { nodes: [h('label', {}, h('span.lens-key', { 'data-t': 'matters.gallery' }), gallery), start, work.node, status, stale], look };
 }

@@ -2,12 +2,14 @@
 
 /** @import { Analysis, Lens } from '../core/types.js' */
 import { decisionLook } from '../core/analysis.js';
-import { h } from '../core/dom.js';
+import { h, isWide, zoomOf } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
-import { orDash, rangeNumber } from '../core/numbers.js';
+import { clampTo, orDash, rangeNumber } from '../core/numbers.js';
 import { miniMap, miniWidth, numberedBar } from '../grid/minimap.js';
 import { photoLook } from '../grid/paint.js';
 
+const PHONE = 480; // CSS pixels
+const AROUND = 330; // above, below and between three rows
 const RANKS = 'ranks'; // beside the panels' maps: places that a patch rose or fell
 
 function factsOf(change, m) {
@@ -19,6 +21,13 @@ function factsOf(change, m) {
     fact('chance', change.overlap.chance.toFixed(3)),
     fact('corrected', orDash(change.overlap.corrected)),
     fact('pooled', orDash(change.pooled_cosine, 4), 'cosine')));
+}
+
+// As large as three of them above one another may be; on a phone, four beside one another.
+function mapWidth(grid, node) {
+  if (window.innerWidth < PHONE) return miniWidth(grid, 64, 72);
+  const fits = 8 * Math.floor((window.innerHeight / zoomOf(node) - AROUND) / 48);
+  return isWide() ? miniWidth(grid, clampTo([78, 184], fits), 130) : miniWidth(grid, 78, 84);
 }
 
 /** @param {Lens} lens */
@@ -58,7 +67,7 @@ export function makeCompareRows({ config, i18n, store, tables }) {
     const { grid } = after;
     const change = answered.modalities[m];
     const name = m.toUpperCase();
-    const picture = (of, label, more) => miniMap(grid, miniWidth(grid, 78, 84), {
+    const picture = (of, label, more) => miniMap(grid, mapWidth(grid, node), {
       ...photoLook(of.modalities[m], store.state.display), label: `${name}, ${label}`, ...more,
     });
     return h('div.lens-compare-row', { 'data-modality': m },

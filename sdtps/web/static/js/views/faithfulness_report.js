@@ -3,7 +3,7 @@
 /** @import { Translator } from '../core/types.js' */
 import { h, isWide } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
-import { orDash, signed } from '../core/numbers.js';
+import { negative, orDash, signed } from '../core/numbers.js';
 import { chartLegend, lineChart } from './chart.js';
 
 /** @param {Record<string, any>} found */
@@ -35,7 +35,7 @@ function verdicts(curve, name, i18n) {
   });
   const { lead, lead_low: low, lead_high: high, centre_lead: centre, digits } = curve;
   const words = {
-    lead: leading(lead, digits), low: leading(low, digits), high: leading(high, digits), n: wins(curve), area: curve.area.toFixed(digits),
+    lead: leading(lead, digits), low: leading(low, digits), high: leading(high, digits), n: wins(curve), area: negative(curve.area.toFixed(digits)),
   };
   return [
     h('p.lens-verdict-line', {}, verdict('verdict', curve.beats_chance),
@@ -74,11 +74,11 @@ function factTable(found, target, given, i18n) {
     return h('td', {}, value(found.facts[m], removal.retained));
   }));
   const withChance = (value, share, key = 'faith.percentile') => (value === null ? '–'
-    : `${value.toFixed(4)} (${i18n.t(key, { n: Math.round(share * 100) })})`);
+    : `${negative(value.toFixed(4))} (${i18n.t(key, { n: Math.round(share * 100) })})`);
   return h('table.lens-facts', {}, headRow(given, h('th')), h('tbody', {},
     fact('kept_only', (f, r) => withChance(r.kept, r.kept_percentile)),
     fact('dropped_only', (f, r) => withChance(r.dropped, 1 - r.dropped_percentile, 'faith.percentile.lower')),
-    fact('margin', (f) => (f.margin === null ? '–' : `${f.margin.toFixed(4)} (${orDash(f.margin_sigmas, 2)} σ)`)),
+    fact('margin', (f) => (f.margin === null ? '–' : `${f.margin.toFixed(4)} (${orDash(f.margin_sigmas)} σ)`)),
     fact('effective', (f) => (f.effective_median === null ? '–'
       : `${f.effective_median.toFixed(1)} (${f.effective_min.toFixed(1)} – ${f.effective_max.toFixed(1)})`)),
     fact('outliers', (f) => i18n.t('faith.of', { n: f.outliers_kept, all: f.outliers })),

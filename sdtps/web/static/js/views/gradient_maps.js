@@ -66,7 +66,7 @@ export function makeGradientMaps({ config, i18n, store, tables }) {
    */
   function draw(analysis, found, cut) {
     const { grid } = analysis;
-    const width = isWide() ? miniWidth(grid, 80, 84) : miniWidth(grid, 50, 56);
+    const width = isWide() ? miniWidth(grid, 80, 84) : miniWidth(grid, 56, 56);
     const table = tables[store.state.display.colormap];
     const columns = /** @type {Column[]} */ ([
       { key: 'mask', look: (m) => ({ ...decisionLook(analysis, m), table }), bar: [] },

@@ -1,10 +1,12 @@
 // Does the selection matter? A gallery retrieved with the choice of patches replaced, measured on request.
 
 /** @import { Lens } from '../core/types.js' */
+import { variantTitle } from '../bar/variant.js';
 import { h } from '../core/dom.js';
-import { runJob, askJob } from '../core/jobs.js';
+import { askJob } from '../core/jobs.js';
 import { currentModel } from '../core/models.js';
 import { aboutShown } from '../core/questions.js';
+import { makeWork } from '../core/work.js';
 import { saveFile } from '../dialogs/saver.js';
 import { mattersContent } from './matters_report.js';
 
@@ -34,7 +36,7 @@ function makeChoices(lens) {
       .filter((name) => !(lacking && lacking[name]) && name !== lens.store.state.settings.variant);
     const kept = fields.variant.value;
     const none = option('', { 'data-t': 'matters.variant.none' });
-    fields.variant.replaceChildren(none, ...others.map((name) => option(name, { selected: name === kept }, name)));
+    fields.variant.replaceChildren(none, ...others.map((name) => option(name, { selected: name === kept }, variantTitle(name, lens.i18n))));
     lens.i18n.apply(fields.variant);
   }
 
@@ -69,17 +71,14 @@ export function makeMattersView(lens) {
   const { state } = store;
   const choices = makeChoices(lens);
   const start = h('button.lens-button.lens-primary', { type: 'button', 'data-t': 'matters.run', 'data-matters': 'run', onclick: run });
-  const stop = h('button.lens-button', {
-    type: 'button', 'data-t': 'matters.cancel', 'data-matters': 'cancel', hidden: true, onclick: () => { if (job) job.cancel(); },
-  });
-  const bar = h('progress', { max: 1, value: 0, hidden: true, 'data-t-aria': 'matters.progress' });
+  const work = makeWork(lens, { 'data-matters': 'cancel' });
   const status = h('span.lens-status');
   const stale = h('span.lens-badge.lens-warn', { 'data-t': 'matters.stale', hidden: true });
   const saver = makeTaker(lens, () => found);
   const body = h('div.lens-matters-body');
-  const node = h('div.lens-matters', {}, h('div.lens-toolbar', {}, ...choices.nodes, start, stop, bar, status, stale, saver), body);
+  const node = h('div.lens-matters', {}, h('div.lens-toolbar', {}, ...choices.nodes, start, work.node, status, stale, saver), body);
   let found = null;
-  let job = null;
+  let running = false;
   let galleries = null;
   let askedFor = null;
 
@@ -98,16 +97,11 @@ export function makeMattersView(lens) {
   }
 
   async function run() {
-    if (!state.analysis || job) return;
+    if (!state.analysis || running) return;
     const mine = about();
-    job = runJob(server, 'matters.run', aboutShown(lens, choices.asked()), (done, total) => {
-      bar.value = total ? done / total : 0;
-      status.textContent = total ? i18n.t('matters.done', { done, total }) : '';
-    });
-    running(true);
-    const answer = await job.finished;
-    job = null;
-    running(false);
+    busy(true);
+    const answer = await work.run(i18n.t('matters.progress'), 'matters.run', aboutShown(lens, choices.asked()));
+    busy(false);
     if (answer.cancelled) { status.textContent = i18n.t('matters.cancelled'); return; }
     if (answer.expired && answer.expired.length) session.analyse();
     if (answer.error) { status.textContent = i18n.sentence(answer.error); return; }
@@ -115,11 +109,9 @@ export function makeMattersView(lens) {
     draw();
   }
 
-  function running(yes) {
+  function busy(yes) {
+    running = yes;
     start.disabled = yes;
-    stop.hidden = !yes;
-    bar.hidden = !yes;
-    bar.value = 0;
     status.textContent = '';
   }
 
