@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from sdtps.types import Grid
 
 COLOURS = 15  # channels of `patch_colours`
-PLACE_WAVES = (6, 4)  # down and across, in `smooth_places`
+PLACE_WAVES = (6, 4)  # down and across, of a code that is added to tokens
+OWN_PLACE_WAVES = (10, 6)  # of a code that has channels of its own
 DARKEST = 0.02  # keeps the logarithm of black finite
 
 
@@ -59,19 +60,22 @@ class Adapter(nn.Module):
         colours: channels after the trunk's that are taken as they are: normalising would forget how bright they were.
         surround: the features are followed by those of each patch's surroundings, D + colours channels more.
         heads: of an attention between the two layers, by which a patch asks the others; 0 for none.
+        spared: channels of a token that it leaves to others.
     """
 
-    def __init__(self, width: int, dim: int, colours: int = 0, surround: bool = False, heads: int = 0) -> None:
+    def __init__(
+        self, width: int, dim: int, colours: int = 0, surround: bool = False, heads: int = 0, spared: int = 0
+    ) -> None:
         super().__init__()
         self.widths = [width, colours] * (1 + surround)
         self.norm = nn.LayerNorm(width)
         self.inner = nn.Linear(sum(self.widths), dim)
         self.context = nn.Linear(2 * (width + colours), dim, bias=False)
         self.ask = nn.Sequential(nn.LayerNorm(dim), Attention(dim, heads, qkv_bias=True)) if heads else None
-        self.outer = nn.Linear(dim, dim)
+        self.outer = nn.Linear(dim, dim - spared)
 
     def forward(self, features: Tensor) -> Tensor:
-        """(B, N, D + colours [+ D + colours]) to (B, N, C)."""
+        """(B, N, D + colours [+ D + colours]) to (B, N, C - spared)."""
         deep, colours, *around = features.split(self.widths, dim=-1)
         x = torch.cat([self.norm(deep), colours], dim=-1)
         statistics = torch.cat([x.mean(1), x.std(1)], dim=-1)  # (B, 2D)
@@ -92,7 +96,23 @@ def surroundings(features: Tensor, grid: Grid) -> Tensor:
 
 def smooth_places(grid: Grid, dim: int) -> Tensor:
     """(N, C) unit vectors, one per patch, alike for neighbours: low cosine waves in random directions."""
-    rows, cols = (((torch.arange(n) + 0.5) / n * torch.pi)[:, None] for n in grid)
-    down, across = ((x * torch.arange(n)).cos() for x, n in zip((rows, cols), PLACE_WAVES, strict=True))
-    waves = (down[:, None, :, None] * across[None, :, None]).flatten(2).flatten(0, 1)[:, 1:]  # without the constant
+    waves = _waves(grid, PLACE_WAVES)
     return F.normalize(waves @ torch.randn(waves.shape[1], dim), dim=-1)
+
+
+def own_places(grid: Grid, dim: int) -> Tensor:
+    """(N, C) unit vectors for channels of their own: each wave has one direction, so that none disturbs another.
+
+    The product of a patch's code with a weighted mean of codes is then that weighting itself, a little blurred.
+    """
+    waves = _waves(grid, OWN_PLACE_WAVES)
+    if waves.shape[1] > dim:
+        raise ValueError(f"A code of its own takes at least {waves.shape[1]} channels.")
+    return F.normalize(F.pad(waves, (0, dim - waves.shape[1])), dim=-1)
+
+
+def _waves(grid: Grid, number: tuple[int, int]) -> Tensor:
+    """(N, W) products of cosines down and across, without the constant one."""
+    rows, cols = (((torch.arange(n) + 0.5) / n * torch.pi)[:, None] for n in grid)
+    down, across = ((x * torch.arange(n)).cos() for x, n in zip((rows, cols), number, strict=True))
+    return (down[:, None, :, None] * across[None, :, None]).flatten(2).flatten(0, 1)[:, 1:]

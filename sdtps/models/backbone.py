@@ -16,7 +16,15 @@ from timm.models.hieradet_sam2 import HieraDet
 from timm.models.vision_transformer import VisionTransformer
 from torch import Tensor, nn
 
-from sdtps.models.adapters import COLOURS, Adapter, AttentionPool, patch_colours, smooth_places, surroundings
+from sdtps.models.adapters import (
+    COLOURS,
+    Adapter,
+    AttentionPool,
+    own_places,
+    patch_colours,
+    smooth_places,
+    surroundings,
+)
 from sdtps.types import MODALITIES, Grid
 
 HALF = (0.5, 0.5, 0.5)
@@ -154,6 +162,8 @@ class HieraBackbone(Backbone):
         adapter_heads: of an attention inside the adapters; 0 for none.
         places: length of a learned code of its place that is added to each token, the same for all modalities; 0 for
             none. A pool's mean of it says where that modality looked, which a patch of another can be compared with.
+        place_channels: how many of a token's channels that code has to itself, so that what a patch looks like does
+            not drown it; 0 adds it to all of them.
         mirror: average the tokens of a picture with those of its mirror image: steadier, at twice the cost.
     """
 
@@ -170,6 +180,7 @@ class HieraBackbone(Backbone):
         surround: bool = False,
         adapter_heads: int = 0,
         places: float = 0.0,
+        place_channels: int = 0,
         mirror: bool = False,
     ) -> None:
         super().__init__()
@@ -188,16 +199,15 @@ class HieraBackbone(Backbone):
         self.dim = adapter_dim or widths[2]
         self.mean, self.std = trunk.pretrained_cfg["mean"], trunk.pretrained_cfg["std"]
         self.colours = COLOURS if colours else 0
-        self.adapters = (
-            nn.ModuleDict(
-                {m: Adapter(sum(widths), adapter_dim, self.colours, surround, adapter_heads) for m in MODALITIES}
-            )
-            if adapter_dim
-            else None
-        )
+        if place_channels and not (adapter_dim and places):
+            raise ValueError("A place can only have channels of its own where adapters leave them and it has a code.")
+        shape = (sum(widths), adapter_dim, self.colours, surround, adapter_heads, place_channels)
+        self.adapters = nn.ModuleDict({m: Adapter(*shape) for m in MODALITIES}) if adapter_dim else None
         self.surround = surround
         self.mirror = mirror
-        self.places = nn.Parameter(places * smooth_places(self.grid, self.dim)) if places else None
+        self.place_channels = place_channels
+        code = own_places(self.grid, place_channels) if place_channels else smooth_places(self.grid, self.dim)
+        self.places = nn.Parameter(places * code) if places else None
         learned = pool is Pool.ATTENTION
         self.pools = nn.ModuleDict({m: AttentionPool(self.dim, pool_heads) for m in MODALITIES}) if learned else None
 
@@ -234,7 +244,9 @@ class HieraBackbone(Backbone):
 
     def _pooled(self, patches: Tensor, at: Tensor | None = None) -> Tokens:
         if self.places is not None:
-            patches = patches + (self.places if at is None else self.places[at])
+            places = self.places if at is None else self.places[at]
+            own = self.place_channels
+            patches = torch.cat([patches, places.expand(*patches.shape[:-1], -1)], -1) if own else patches + places
         if self.pools is None:
             return Tokens(patches, patches.mean(2))
         return Tokens(patches, torch.stack([self.pools[m](patches[i]) for i, m in enumerate(MODALITIES)]))
