@@ -144,15 +144,17 @@ function sharesOf(found, i18n) {
 export function mattersContent(found, i18n) {
   const own = found.settings.sparse_ratio;
   const metric = found.metrics[0];
-  const told = found.rows.filter((row) => row.gain[metric] && row.sparse_ratio === own);
-  const first = told.find(({ name }) => name === FIRST) || told[0];
+  const judged = found.rows.filter((row) => row.gain[metric] && row.sparse_ratio === own);
+  const first = judged.find(({ name }) => name === FIRST) || judged[0];
   const unit = i18n.t(found.labelled ? 'matters.unit.identities' : 'matters.unit.sets');
   const dead = found.dead.length
     ? h('ul.lens-matters-list.lens-warn-text', {}, ...found.dead.map((note) => h('li', {}, i18n.sentence(note))))
     : h('p.lens-hint', { 'data-t': 'matters.alive' });
+  const told = { data: found.data, sets: found.sets, queries: found.queries, n: found.identities, unit };
+  const about = i18n.t(found.labelled ? 'matters.about' : 'matters.about.unlabelled', told);
   return [
     h('p.lens-matters-verdict', { 'data-verdict': first ? saysOf(opened(first.gain[metric]), metric) : '' }, first ? i18n.sentence(first.says) : ''),
-    h('p.lens-hint', {}, i18n.t(found.labelled ? 'matters.about' : 'matters.about.unlabelled', { data: found.data, sets: found.sets, queries: found.queries, n: found.identities, unit }),
+    h('p.lens-hint', {}, about,
       found.broken.length ? ` ${i18n.t('matters.broken', { n: found.broken.length })}` : ''),
     h('div.lens-matters-columns', {},
       h('section', {}, h('h3', { 'data-t': 'matters.gains' }), tableOf(found, i18n), h('p.lens-hint', { 'data-t': 'matters.how' })),
