@@ -1,6 +1,6 @@
 """Start the page: `python app.py`. Options can be given by environment, too: `SDTPS_PORT=8000 python app.py`."""
 
-from sdtps.cli.page import main
+from sdtps.__main__ import page
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(page())

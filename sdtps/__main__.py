@@ -1,10 +1,10 @@
-"""`python -m sdtps`."""
+"""`python -m sdtps` and `sdtps-lens`: Ctrl-C is one sentence during the first imports, too."""
 
 import sys
 
 
 def main() -> int:
-    """Run a command; Ctrl-C during the first imports is one sentence, too."""
+    """Run a command."""
     try:
         from sdtps.cli.main import main as run
 
@@ -12,6 +12,18 @@ def main() -> int:
     except KeyboardInterrupt:
         print("sdtps: stopped.", file=sys.stderr)
         return 130
+
+
+def page() -> int:
+    """Open the page."""
+    try:
+        from sdtps.cli.page import main as run
+
+        run()
+    except KeyboardInterrupt:
+        print("Stopped before the page was ready.", file=sys.stderr)
+        return 130
+    return 0
 
 
 if __name__ == "__main__":

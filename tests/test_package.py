@@ -1,10 +1,12 @@
 """The wheel: what is in it, and that it works from an empty folder; and how light the package is to import."""
 
+import ast
 import json
 import os
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import urllib.error
 import urllib.request
 import zipfile
@@ -13,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import sdtps
 from sdtps.models.reid import LoadedModel
@@ -61,6 +65,28 @@ def test_every_public_name_is_there() -> None:
     assert callable(sdtps.metrics.patch_provenance), "modules of the package, too"
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = sdtps.nothing
+
+
+def test_the_metadata_declares_every_import() -> None:
+    """As needed, or as an extra's."""
+    facts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    asked = [*facts["dependencies"], *(r for rs in facts["optional-dependencies"].values() for r in rs)]
+    declared = {canonicalize_name(Requirement(r).name) for r in asked}
+    known = {"sdtps", "IPython", *sys.stdlib_module_names}  # IPython is there where a notebook runs
+    found = {(f.name, n) for f in (PROJECT / "sdtps").rglob("*.py") for n in imports(f) - known}
+    called = {"PIL": "pillow", "yaml": "pyyaml"}
+    assert sorted((f, n) for f, n in found if canonicalize_name(called.get(n, n)) not in declared) == []
+
+
+def imports(file: Path) -> set[str]:
+    """The packages that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module)
+    return {name.partition(".")[0] for name in found}
 
 
 @pytest.fixture(scope="module")

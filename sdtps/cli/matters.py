@@ -53,7 +53,8 @@ def run(options: argparse.Namespace) -> int:
     initial = shared.load(options, shared.the_source([]).but(path=options.initial)) if options.initial else None
     look = FigureOptions(width=width_from(options), language=options.language)
     try:
-        with progress_bar(len(dataset.listing(dataset.query).records), dataset.query) as progress:
+        splits = dict.fromkeys((dataset.query, dataset.gallery))
+        with progress_bar(sum(len(dataset.listing(s).records) for s in splits), ", ".join(splits)) as progress:
             report = does_it_matter(
                 model,
                 dataset,

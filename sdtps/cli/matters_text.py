@@ -9,13 +9,15 @@ from sdtps.types import MODALITIES
 
 def text_of(report: Matters) -> str:
     """The report for a terminal."""
-    unit = "identities" if report.labelled else "image sets, which stand for themselves: no identities are known"
+    unit = "image sets, which stand for themselves: no identities are known"
+    if report.labelled:
+        unit = "identity" if report.identities == 1 else "identities"
     lines = [f"{report.data}: {report.sets} image sets, {report.queries} queries, {report.identities} {unit}"]
     lines.append("")
     metrics = [m for m in report.metrics if m in ("mAP", "Rank-1", COSINE)]
     lines.append(f"{'choice':<28}{'kept':>5}" + "".join(f"{m:>9}" for m in metrics) + f"   gain in {metrics[0]}")
     for row in report.rows:
-        values = "".join(f"{shown(m, row.scores[m]).value:9.{4 if m == COSINE else 1}f}" for m in metrics)
+        values = "".join(f"{files.number(m, row):>9}" for m in metrics)
         gain = ""
         if metrics[0] in row.gain:
             one = shown(metrics[0], row.gain[metrics[0]])
@@ -41,8 +43,8 @@ def _signs(report: Matters) -> str:
         cells = (_sign(s) for s in report.signs if s.name == name)
         lines.append(f"{name:<28}" + "".join(f"{cell:>18}" for cell in cells))
     lines.append(
-        f"{report.feature_share:.1%} of the feature's length and {report.variance_share:.1%} of its variance pass "
-        "through the selection"
+        f"{report.feature_share:.1%} of the feature's squared length and {report.variance_share:.1%} of its variance "
+        "pass through the selection"
     )
     lines += [f"{part}: moved by {distance:.4f} since its training began" for part, distance in report.moved.items()]
     return "\n".join(lines)

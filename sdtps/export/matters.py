@@ -80,7 +80,7 @@ def as_latex(report: Matters) -> str:
         if ratio is not None and row.sparse_ratio != ratio:
             lines.append("\\midrule")
         ratio = row.sparse_ratio
-        numbers = [_number(m, row) for m in metrics]
+        numbers = [number(m, row).replace("−", "$-$") for m in metrics]
         gain = "--"
         if metrics[0] in row.gain:
             one = shown(metrics[0], row.gain[metrics[0]])
@@ -91,9 +91,10 @@ def as_latex(report: Matters) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _number(metric: str, row: Row) -> str:
+def number(metric: str, row: Row) -> str:
+    """A score as it is shown; a true minus."""
     one = shown(metric, row.scores[metric])
-    return f"{one.value:.{4 if metric == COSINE else 1}f}"
+    return f"{one.value:.{4 if metric == COSINE else 1}f}".replace("-", "−")
 
 
 def _math(value: float, metric: str) -> str:

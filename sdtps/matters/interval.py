@@ -13,6 +13,7 @@ Student's t at n - 1 degrees of freedom · standard deviation over the draws · 
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -35,9 +36,9 @@ class Interval:
     low: float
     high: float
 
-    def as_dict(self) -> dict[str, float]:
-        """Plain values."""
-        return asdict(self)
+    def as_dict(self) -> dict[str, float | None]:
+        """Plain values; None for an end that is not known, since JSON has no infinity."""
+        return {name: value if math.isfinite(value) else None for name, value in asdict(self).items()}
 
     def within(self, low: float, high: float = 1.0) -> "Interval":
         """Cut at the bounds of a quantity."""
@@ -45,7 +46,14 @@ class Interval:
 
     def rounded(self, scale: float, digits: int) -> "Interval":
         """As it is shown: a verdict follows from these digits."""
-        return Interval(*(round(v * scale, digits) + 0.0 for v in (self.value, self.low, self.high)))
+        return Interval(*(_rounded(v * scale, digits) for v in (self.value, self.low, self.high)))
+
+
+def _rounded(value: float, digits: int) -> float:
+    """Halves away from zero, as the page rounds them; no minus before a zero."""
+    if not math.isfinite(value):
+        return value
+    return float(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)) + 0.0
 
 
 def identity_weights(identities: int, draws: int = DRAWS, seed: int = 0) -> Values:

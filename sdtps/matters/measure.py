@@ -6,7 +6,7 @@ stay on disk, so that work that was stopped goes on, and other ratios need no ba
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,7 +30,7 @@ from sdtps.types import Settings
 
 BATCH = 16
 COMPARED = 64  # image sets that an untrained selector looks at
-SCHEMA = 1
+SCHEMA = 2
 Array = NDArray[np.float32]
 
 
@@ -43,6 +43,7 @@ class Measured:
         broken: those that could not be read.
         still: (n, S) the parts of the test feature that no selection changes.
         moved: (R, n, V) the other parts, under each replacement of the plan.
+        kept: (R, n) patches that take part, mean over the modalities.
         signs: (n, M, V) vital signs, see `vital`; `columns` says what they are.
         untrained: (u, M, V) the same of an untrained selector on the first image sets; empty where there is none.
     """
@@ -51,6 +52,7 @@ class Measured:
     broken: tuple[Broken, ...]
     still: Array
     moved: Array
+    kept: Array
     signs: Array
     untrained: Array
     columns: tuple[str, ...]
@@ -106,8 +108,8 @@ class _Rescoring:
             self.dataset.check(*masks)
             people = people_of(sets, masks)
         batch = Batch(model, encoded, [r.name for r in readable], people)
-        still, moved, vital, columns = rescore(batch, self.plan)
-        arrays: dict[str, NDArray[Any]] = {"still": still, "moved": moved, "signs": vital, "columns": np.array(columns)}
+        found = rescore(batch, self.plan)
+        arrays: dict[str, NDArray[Any]] = found._asdict() | {"columns": np.array(found.columns)}
         if chunk.first < COMPARED:
             arrays["untrained"] = self._untrained(model, encoded)
         return arrays | {"numbers": np.array([places[r] for r in readable], np.int64), "broken": text}
@@ -123,28 +125,36 @@ class _Rescoring:
             return signs(selector.choose(evidence, settings), evidence, settings)[0]
 
 
-def rescore(batch: Batch, plan: Plan) -> tuple[Array, Array, Array, list[str]]:
-    """A batch under every replacement.
+class Rescored(NamedTuple):
+    """A batch under every replacement; see `Measured`."""
 
-    Returns:
-        (B, S) still parts, (R, B, V) moved parts, (B, M, V) vital signs and their names.
-    """
+    still: Array
+    moved: Array
+    kept: Array
+    signs: Array
+    columns: list[str]
+
+
+def rescore(batch: Batch, plan: Plan) -> Rescored:
+    """A batch under every replacement."""
     net, settings = batch.model.net, plan.settings
     moving = [s for part, s in net.part_slices.items() if part in net.selected_parts]
     resting = [s for part, s in net.part_slices.items() if part not in net.selected_parts]
     evidence = {name: batch.evidence(name) for name in dict.fromkeys(r.variant for r in plan.replacements())}
     own: dict[tuple[str, float], dict[str, Trace]] = {}
-    features = []
+    features, kept = [], []
     with torch.inference_mode():
         for one in plan.replacements():
             place = (one.variant, one.sparse_ratio)
             if place not in own:
                 own[place] = as_it_is(batch, settings, one, evidence[one.variant])
             traces = choose(batch, settings, one, evidence[one.variant], own[place])
+            kept.append(torch.stack([traces[m].mask.float().sum(1) for m in traces]).mean(0).numpy())
             features.append(fused(batch.model, batch.encoded, traces, evidence[one.variant])[0].numpy())
         chosen = own[settings.variant, settings.sparse_ratio]
         vital, columns = signs(chosen, evidence[settings.variant], settings)
-    return _columns(features[0], resting), np.stack([_columns(f, moving) for f in features]), vital, columns
+    moved = np.stack([_columns(f, moving) for f in features])
+    return Rescored(_columns(features[0], resting), moved, np.stack(kept), vital, columns)
 
 
 def _columns(feature: Array, wanted: Sequence[slice]) -> Array:
@@ -196,6 +206,7 @@ def measure(
         tuple(broken),
         np.concatenate([a["still"] for a in found]),
         np.concatenate([a["moved"] for a in found], axis=1),
+        np.concatenate([a["kept"] for a in found], axis=1),
         np.concatenate([a["signs"] for a in found]),
         np.concatenate(fresh) if fresh else np.zeros((0, 3, 0), np.float32),
         tuple(str(c) for c in found[0]["columns"]),

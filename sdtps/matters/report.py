@@ -1,26 +1,26 @@
 """Does the selection matter? The whole report on one data set."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sdtps.algorithm.selection import kept_count
 from sdtps.datasets import UNKNOWN, Apart, Dataset
 from sdtps.matters.dead import Sign, dead_parts, vital_signs
 from sdtps.matters.interval import Interval, identity_weights, interval, plain
 from sdtps.matters.judged import METRICS, Labelled, judge
 from sdtps.matters.measure import BATCH, Measured, labelled, measure
 from sdtps.matters.replacements import Kind, Plan, Replacement
-from sdtps.matters.verdict import COSINE, verdict, what
+from sdtps.matters.verdict import COSINE, choosing, retained, verdict, what
 from sdtps.models.reid import LoadedModel
 from sdtps.retrieval.engine import LOCAL, Engine
 from sdtps.retrieval.ranking import apart_labels
 from sdtps.support.messages import Message, as_note
 from sdtps.support.progress import Progress
 from sdtps.types import Settings, WeightsReport
+from sdtps.variants import get_variant
 
 Values = NDArray[np.float64]
 TINY = 1e-12
@@ -33,11 +33,12 @@ class Row:
     Attributes:
         name: `as it is`, `all`, `random`, ... or a variant's name.
         kind: of the replacement.
-        sparse_ratio, kept: share and number of patches that take part.
+        sparse_ratio: of the settings.
+        kept: patches that take part, the nearest whole number to their mean.
         draws: random draws that the numbers are the mean of; 1 elsewhere.
         scores: metric → its value with the 95 % interval.
         gain: metric → as it is at the same ratio minus this; for "as it is" at another ratio, the settings' own ratio
-            minus this; empty for the row of the settings.
+            minus this; empty for the row of the settings, and for all patches where only the cosine with them is known.
         says: one sentence on the gain; None for the row of the settings.
     """
 
@@ -69,7 +70,8 @@ class Matters:
         settings: of "as it is".
         weights: report on the weights.
         data: what the data set is called.
-        sets, queries, identities: how many; without labels every image set counts as an identity.
+        sets, queries: how many.
+        identities: that intervals rest on, those of queries with a match; without labels every image set is one.
         labelled: identities are known, and mAP and Rank-k are judged; the retained cosine is told in any case.
         patches: N.
         rows: the table.
@@ -137,31 +139,42 @@ def does_it_matter(
         initial: the same weights before they were trained, where they are known.
         batch, cache, engine, progress: see `measure`.
     """
-    options: dict[str, Any] = {"batch": batch, "cache": cache, "engine": engine, "progress": progress}
-    query = measure(model, dataset, dataset.query, plan, **options)
-    gallery = query if dataset.gallery == dataset.query else measure(model, dataset, dataset.gallery, plan, **options)
+    options: dict[str, Any] = {"batch": batch, "cache": cache, "engine": engine}
+    splits = tuple(dict.fromkeys((dataset.query, dataset.gallery)))
+    sizes = [len(dataset.listing(split).records) for split in splits]
+    measured = []
+    for i, split in enumerate(splits):
+        told = None if progress is None else _onward(progress, sum(sizes[:i]), sum(sizes))
+        measured.append(measure(model, dataset, split, plan, **options, progress=told))
+    query, gallery = measured[0], measured[-1]
     known = labelled(dataset)
     tables = _Tables(query, gallery, dataset.layout.apart, known)
     own = next(i for i, one in enumerate(plan.replacements()) if one.kind is Kind.AS_IS)
     signs = vital_signs(query, model, initial)
     share, variance = _shares(query, own)
+    rows = _rows(plan, tables, model.net.backbone.grid.patches)  # judges, and so counts queries and identities
     return Matters(
         settings=plan.settings,
         weights=model.weights,
         data=dataset.name,
-        sets=len(query.records),
+        sets=sum(len(side.records) for side in measured),
         queries=tables.queries,
         identities=tables.identities,
         labelled=known,
         patches=model.net.backbone.grid.patches,
-        rows=_rows(plan, tables, model),
+        rows=rows,
         signs=signs.rows,
         dead=dead_parts(signs, share, model),
         feature_share=share,
         variance_share=variance,
         moved=signs.moved,
-        broken=tuple(b.name for b in query.broken),
+        broken=tuple(b.name for side in measured for b in side.broken),
     )
+
+
+def _onward(progress: Progress, before: int, total: int) -> Progress:
+    """One bar over both splits."""
+    return lambda done, _: progress(before + done, total)
 
 
 class _Tables:
@@ -193,6 +206,7 @@ class _Tables:
             ]
             judged = judge(*sides)
             self.queries, self.counts = len(judged.query), judged.counts
+            self.identities = int((judged.counts > 0).sum())
             assert np.array_equal(judged.identities, self.everyone)
             found = dict(zip(METRICS, judged.sums(self.weights).transpose(1, 0, 2), strict=True))
         cosine = _cosines(self.query.moved[number], self.query.moved[whole])[self.told]
@@ -225,47 +239,57 @@ def _shares(query: Measured, own: int) -> tuple[float, float]:
     return tuple(float(a / max(a + b, TINY)) for a, b in (length, spread))  # type: ignore[return-value]
 
 
-def _rows(plan: Plan, tables: _Tables, model: LoadedModel) -> tuple[Row, ...]:
-    groups: dict[tuple[str, float], list[int]] = {}
+@dataclass(frozen=True)
+class _Group:
+    """The draws of one row: what they are, patches that take part in them, and their mean sums by metric."""
+
+    one: Replacement
+    draws: int
+    kept: int
+    sums: Mapping[str, Values]
+
+
+def _rows(plan: Plan, tables: _Tables, patches: int) -> tuple[Row, ...]:
     replacements = plan.replacements()
+    places: dict[tuple[str, float], list[int]] = {}
     for i, one in enumerate(replacements):
-        groups.setdefault(one.row, []).append(i)
+        places.setdefault(one.row, []).append(i)
     whole = next(i for i, one in enumerate(replacements) if one.kind is Kind.ALL)
-    means: dict[tuple[str, float], dict[str, Values]] = {}
-    for place, numbers in groups.items():
+    groups = {}
+    for place, numbers in places.items():
         each = [tables.metrics(i, whole) for i in numbers]
-        means[place] = {name: np.mean([one[name] for one in each], axis=0) for name in each[0]}
+        sums = {name: np.mean([one[name] for one in each], axis=0) for name in each[0]}
+        kept = round(float(tables.query.kept[numbers[0]].mean()))
+        groups[place] = _Group(replacements[numbers[0]], len(numbers), kept, sums)
     own = (str(Kind.AS_IS), plan.settings.sparse_ratio)
-    rows = [
-        _row(replacements[numbers[0]], len(numbers), means, own, tables, model.net.backbone.grid.patches)
-        for place, numbers in groups.items()
-    ]
+    rows = [_row(group, groups, own, tables, patches) for group in groups.values()]
     return tuple(sorted(rows, key=lambda row: (row.sparse_ratio != own[1], row.sparse_ratio, row.name != own[0])))
 
 
 def _row(
-    one: Replacement,
-    draws: int,
-    means: Mapping[tuple[str, float], Mapping[str, Values]],
+    mine: _Group,
+    groups: Mapping[tuple[str, float], _Group],
     own: tuple[str, float],
     tables: _Tables,
     patches: int,
 ) -> Row:
-    mine = means[one.row]
-    kept = patches if one.kind is Kind.ALL else kept_count(patches, one.sparse_ratio)
+    one, kept = mine.one, mine.kept
     lowest = {COSINE: -1.0}
-    scores = {name: tables.interval(name, sums).within(lowest.get(name, 0.0)) for name, sums in mine.items()}
-    name = one.row[0]
+    scores = {name: tables.interval(name, sums).within(lowest.get(name, 0.0)) for name, sums in mine.sums.items()}
+    row = Row(one.row[0], one.kind, one.sparse_ratio, kept, mine.draws, scores)
     if one.row == own:
-        return Row(name, one.kind, one.sparse_ratio, kept, draws, scores)
-    base = means[own] if one.kind is Kind.AS_IS else means[own[0], one.sparse_ratio]
-    gain = {name: tables.interval(name, base[name] - sums) for name, sums in mine.items()}
-    chosen = kept_count(patches, own[1] if one.kind is Kind.AS_IS else one.sparse_ratio)
+        return row
+    base = groups[own] if one.kind is Kind.AS_IS else groups[own[0], one.sparse_ratio]
+    choice = choosing(base.kept, get_variant(base.one.variant).soft)
+    if one.kind is Kind.ALL and not tables.known:  # the others are measured by it
+        says = retained(tables.interval(COSINE, base.sums[COSINE]).within(-1.0), choice, patches)
+        return replace(row, says=says)
+    gain = {name: tables.interval(name, base.sums[name] - sums) for name, sums in mine.sums.items()}
     against = (
         Message("matters.what.fewer", "{k} chosen ones", k=kept)
         if one.kind is Kind.AS_IS
         else what(one.kind, kept, patches, one.variant)
     )
-    metric = next(iter(mine))
-    says = verdict(metric, gain[metric], against, chosen, tables.identities, tables.known)
-    return Row(name, one.kind, one.sparse_ratio, kept, draws, scores, gain, says)
+    metric = next(iter(gain))
+    says = verdict(metric, gain[metric], against, choice, tables.identities, tables.known)
+    return replace(row, gain=gain, says=says)

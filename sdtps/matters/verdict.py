@@ -38,20 +38,37 @@ def what(kind: Kind, kept: int, patches: int, variant: str) -> Message:
     return Message("matters.what.variant", "the variant {name}", name=variant)
 
 
-def verdict(metric: str, interval: Interval, against: Message, kept: int, identities: int, labelled: bool) -> Message:
+def choosing(kept: int, soft: bool) -> Message:
+    """What the selection does: a soft one drops nothing."""
+    if soft:
+        return Message("matters.weighing", "Weighing {k} chosen patches most", k=kept)
+    return Message("matters.keeping", "Keeping {k} chosen patches", k=kept)
+
+
+def retained(interval: Interval, choice: Message, patches: int) -> Message:
+    """One sentence on what is left of the feature of all patches, where that is what others are compared by."""
+    seen = shown(COSINE, interval)
+    digits = {name: f"{getattr(seen, name):.4f}".replace("-", "−") for name in ("value", "low", "high")}
+    text = "{choice} retains a cosine of {value} with the feature of all {n} patches, 95 % interval {low} to {high}."
+    return Message("matters.retains", text, choice=choice, n=patches, **digits)
+
+
+def verdict(
+    metric: str, interval: Interval, against: Message, choice: Message, identities: int, labelled: bool
+) -> Message:
     """One sentence on one difference.
 
     Args:
         metric: `mAP`, `Rank-1` or `cosine`.
         interval: as it is minus the replacement.
         against: see `what`.
-        kept: patches that are kept.
+        choice: see `choosing`.
         identities: how many the interval rests on; image sets where none are known.
         labelled: identities are known.
     """
     seen = shown(metric, interval)
     numbers = {
-        "k": kept,
+        "choice": choice,
         "value": signed(seen.value, metric),
         "low": signed(seen.low, metric),
         "high": signed(seen.high, metric),
@@ -61,11 +78,14 @@ def verdict(metric: str, interval: Interval, against: Message, kept: int, identi
         "of": Message("matters.of.identities", "identities") if labelled else Message("matters.of.sets", "image sets"),
     }
     if seen.value == seen.low == seen.high == 0.0:
-        text = "Keeping {k} chosen patches or {against} gives the same {metric}: no difference on {n} {of}."
+        text = "{choice} or {against} gives the same {metric}: no difference on {n} {of}."
         return Message("matters.same", text, **numbers)
-    told = "Keeping {k} chosen patches is worth {value} {metric} over {against}, 95 % interval {low} to {high}: "
+    if not math.isfinite(seen.low):
+        text = "{choice} is worth {value} {metric} over {against}: not shown, since one alone says nothing of others."
+        return Message("matters.alone", text, **numbers)
+    told = "{choice} is worth {value} {metric} over {against}, 95 % interval {low} to {high}: "
     if seen.low > 0:
         return Message("matters.better", told + "shown on {n} {of}.", **numbers)
     if seen.high < 0:
-        return Message("matters.worse", told + "they do worse, shown on {n} {of}.", **numbers)
+        return Message("matters.worse", told + "the chosen ones do worse, shown on {n} {of}.", **numbers)
     return Message("matters.open", told + "not shown on {n} {of}.", **numbers)

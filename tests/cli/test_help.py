@@ -83,3 +83,20 @@ def test_ctrl_c_while_the_page_starts(tmp_path: Path) -> None:
     assert said.strip().endswith("Stopped before the page was ready.")
     assert "Traceback" not in said
     assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    "start", ["run_path('app.py', run_name='__main__')", "run_module('sdtps', run_name='__main__')"]
+)
+def test_ctrl_c_during_the_first_imports(start: str) -> None:
+    """Pressed at the first module of ours behind the entry."""
+    code = f"""
+import runpy, sys
+def pressed(name, *_):
+    if name == "sdtps.cli":
+        raise KeyboardInterrupt
+sys.meta_path.insert(0, type("Pressed", (), {{"find_spec": staticmethod(pressed)}}))
+runpy.{start}
+"""
+    ended = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True)
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (130, 1), ended.stderr

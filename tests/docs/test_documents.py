@@ -1,5 +1,6 @@
 """Every document: its examples and commands run, its links lead somewhere, its words are those of the page."""
 
+import ast
 import json
 import re
 from subprocess import CalledProcessError
@@ -8,8 +9,9 @@ import pytest
 
 from scripts.docs_site import links, place_of, target_of, turned
 from sdtps import VARIANTS
+from sdtps.panels import SDTPS_PANELS
 from sdtps.resources import PROJECT
-from tests.docs.blocks import DOCUMENTS, RUN, Block, blocks_of
+from tests.docs.blocks import DOCUMENTS, RUN, Block, blocks_of, commands_of
 from tests.docs.reader import Reader, set_the_table
 
 RUNNING = [d for d in DOCUMENTS if any(b.language in RUN and b.reason is None for b in blocks_of(d))]
@@ -100,6 +102,42 @@ def test_both_guides_show_the_same():
     pictures = [re.findall(r"screenshots/([\w-]+\.png)", text) for text in guides]
     assert pictures[0] == pictures[1]
     assert all("triplet" not in text.lower() for text in guides)
+
+
+@pytest.mark.parametrize(("document", "language"), [("docs/guide.md", "en"), ("docs/zh/guide.md", "zh")])
+def test_a_guide_calls_things_as_the_page_does(document, language):
+    """Tabs, columns and variants by their names there; exports in the heading of their section."""
+    texts = texts_of(language)
+    guide = (PROJECT / document).read_text(encoding="utf-8")
+    tabs = {
+        f"view.{name}"
+        for name in ("compare", "variants", "training", "gradients", "faithfulness", "rank", "matters", "cases")
+    }
+    columns = {f"column.{p}" for p in SDTPS_PANELS if not p.startswith("cross")}
+    titles = {texts.get(f"variant.title.{name}", VARIANTS[name].title) for name in BUILT_IN}
+    assert [name for name in {texts[key] for key in tabs | columns} | titles if name not in guide] == []
+
+
+def test_chinese_documents_call_exports_as_the_page_does():
+    texts = texts_of("zh")
+    for document in ("README.zh-CN.md", "docs/zh/guide.md"):
+        text = (PROJECT / document).read_text(encoding="utf-8")
+        names = [texts[f"export.{kind}.title"] for kind in ("figure", "bundle", "supplement")]
+        assert [name for name in names if name not in text] == [], document
+
+
+def test_both_readmes_run_the_same():
+    english, chinese = ([b for b in blocks_of(d) if b.language in RUN] for d in ("README.md", "README.zh-CN.md"))
+    for ours, theirs in zip(english, chinese, strict=True):
+        if ours.language == "sh":
+            assert list(commands_of(ours.text)) == list(commands_of(theirs.text))
+        else:
+            assert ast.dump(ast.parse(ours.text)) == ast.dump(ast.parse(theirs.text))
+
+
+def texts_of(language):
+    files = (PROJECT / "sdtps" / "web" / "static" / "texts").glob(f"*.{language}.json")
+    return {key: text for file in files for key, text in json.loads(file.read_text(encoding="utf-8")).items()}
 
 
 def test_the_site_turns_links_that_leave_the_folder_of_documents():

@@ -18,9 +18,11 @@ from sdtps import panels
 from sdtps.export import rendering
 from sdtps.export.figure import (
     PRESETS,
+    Collected,
     FigureOptions,
     RankedItem,
     RankedQuery,
+    collection_figure,
     compare_figure,
     fonts,
     grid_figure,
@@ -45,6 +47,16 @@ def trained(analysis):
 
 def texts(sheet) -> list[str]:
     return [t.get_text() for t in sheet.figure.findobj(Text) if t.get_text()]
+
+
+@pytest.mark.parametrize("width", ["cvpr-column", "cvpr-page"])
+def test_what_stands_below_a_collection_leaves_its_colour_bars_free(trained, photos, width):
+    sheet = collection_figure([Collected(trained, photos)] * 2, FigureOptions(width=width))
+    boxes = {t: t.get_window_extent() for t in sheet.figure.findobj(Text) if t.get_text()}
+    (line,) = [box for t, box in boxes.items() if t.get_text().startswith("weights ")]
+    numbers = [box for t, box in boxes.items() if t.get_text() in ("0", "1")]
+    assert numbers
+    assert all(box.y0 >= line.y1 for box in numbers)
 
 
 def streams(pdf: bytes) -> bytes:

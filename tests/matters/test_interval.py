@@ -8,8 +8,10 @@ from sdtps.datasets import UNKNOWN
 from sdtps.matters.interval import Interval, identity_weights, interval, student_t
 from sdtps.matters.judged import Labelled, judge
 from sdtps.matters.replacements import Kind
-from sdtps.matters.verdict import verdict, what
+from sdtps.matters.verdict import choosing, shown, verdict, what
 from sdtps.retrieval.ranking import retrieval
+
+RANDOM = what(Kind.RANDOM, 64, 128, "final")
 
 
 @pytest.mark.parametrize(("freedom", "table"), [(1, 12.706), (4, 2.776), (29, 2.045), (1000, 1.962)])
@@ -88,16 +90,31 @@ def test_two_identities_that_differ_out_of_thirty_show_nothing():
         (Interval(-0.021, -0.04, -0.002), "matters.worse"),
         (Interval(0.021, 0.0003, 0.048), "matters.open"),  # the digits shown say 0.0
         (Interval(0.0, 0.0, 0.0), "matters.same"),
+        (Interval(0.021, -np.inf, np.inf), "matters.alone"),
     ],
 )
 def test_the_verdict_follows_from_the_digits_that_are_shown(found, code):
-    said = verdict("mAP", found, what(Kind.RANDOM, 64, 128, "final"), 64, 30, True)
+    said = verdict("mAP", found, RANDOM, choosing(64, False), 30, True)
     assert said.code == code
 
 
 def test_the_verdict_is_one_sentence_with_its_numbers():
-    said = verdict("mAP", Interval(0.021, -0.004, 0.048), what(Kind.RANDOM, 64, 128, "final"), 64, 30, True)
+    said = verdict("mAP", Interval(0.021, -0.004, 0.048), RANDOM, choosing(64, False), 30, True)
     assert said == (
         "Keeping 64 chosen patches is worth +2.1 mAP over 64 random ones, 95 % interval −0.4 to +4.8: "
         "not shown on 30 identities."
     )
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.8125, 81.3), (-0.0625, -6.3), (0.00049, 0.0), (0.0005, 0.1)])
+def test_halves_are_rounded_as_the_page_rounds_them(value, text):
+    assert shown("mAP", Interval(value, -1.0, 1.0)).value == text
+
+
+def test_an_end_that_is_not_known_is_no_infinity_in_json():
+    assert Interval(0.5, -np.inf, np.inf).as_dict() == {"value": 0.5, "low": None, "high": None}
+
+
+def test_a_soft_selection_is_not_said_to_keep_patches():
+    said = verdict("mAP", Interval(0.021, 0.004, 0.048), RANDOM, choosing(64, True), 30, True)
+    assert said.startswith("Weighing 64 chosen patches most is worth +2.1 mAP over 64 random ones")

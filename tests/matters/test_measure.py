@@ -153,7 +153,49 @@ def test_without_labels_the_retained_cosine_is_judged(tiny_model, tmp_path):
     dataset = open_dataset(tmp_path / "x")
     report = does_it_matter(tiny_model, dataset, Plan(SETTINGS, (), 1), cache=str(tmp_path / "c"))
     assert report.metrics == ("cosine",)
-    assert "image sets" in report.rows[1].says
+    whole = next(row for row in report.rows if row.kind is Kind.ALL)
+    other = next(row for row in report.rows if row.kind is Kind.RANDOM)
+    assert "image sets" in other.says
+    # All patches are what the cosine is measured with: what is left of them is told, and nothing is worse.
+    assert (whole.says.code, whole.gain) == ("matters.retains", {})
+    assert f"{report.rows[0].scores['cosine'].value:.4f}" in whole.says
+
+
+def test_queries_and_identities_are_those_with_a_match(tiny_model, tmp_path):
+    """Somebody whom one camera saw is a distractor, and nothing rests on them."""
+    root = trees.rgbnt201(tmp_path / "data", ids=3)
+    for name in ("RGB", "NI", "TI"):
+        (root / "RGBNT201" / "test" / name / "000201_cam1_0_00.jpg").unlink()
+    report = does_it_matter(tiny_model, open_dataset(root), Plan(SETTINGS, (), 1), cache=str(tmp_path / "c"))
+    assert (report.sets, report.queries, report.identities) == (5, 4, 2)
+    assert "on 2 identities" in report.rows[1].says
+
+
+def test_two_splits_are_counted_together(tiny_model, tmp_path):
+    """Queries in a folder of their own: one bar over both, and what cannot be read is named wherever it is."""
+    dataset = open_dataset(trees.rgbnt100(tmp_path / "data"))
+    counts = [len(dataset.listing(split).records) for split in (dataset.query, dataset.gallery)]
+    picture = dataset.listing(dataset.gallery).records[0].paths[0]
+    picture.write_bytes(b"no picture")
+    seen = []
+    cache = str(tmp_path / "c")
+    report = does_it_matter(
+        tiny_model, dataset, Plan(SETTINGS, (), 1), batch=2, cache=cache, progress=lambda *told: seen.append(told)
+    )
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert {total for _, total in seen} == {sum(counts)}
+    assert seen[-1][0] == sum(counts)
+    assert report.sets == sum(counts) - 1
+    assert len(report.broken) == 1
+
+
+def test_what_a_selector_keeps_is_counted_not_assumed(data, cache):
+    """Signal's union has no sparse ratio: its number of patches is its own."""
+    model = random_model(tiny_vit_config(variant="sim"), device="cpu")
+    report = does_it_matter(model, data, Plan(model.settings, (), 1), batch=8, cache=cache)
+    own, random = (next(row for row in report.rows if row.kind is kind) for kind in (Kind.AS_IS, Kind.RANDOM))
+    assert own.kept == random.kept > model.net.backbone.grid.patches // 2
+    assert f"Keeping {own.kept} chosen patches" in random.says
 
 
 def test_the_command_writes_every_file_and_no_names_when_asked(data, tmp_path, capsys):

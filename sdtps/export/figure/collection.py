@@ -60,7 +60,7 @@ def collection_figure(
     top = EDGE + HEAD + (BANNER if banner else 0)
     block = len(rows) * (height + GAP) - GAP
     bottom = top + len(sets) * (block + BETWEEN) - BETWEEN
-    total = bottom + (BAR + BAR_NUMBERS + GAP if bars else 0) + (LINE + 0.02 if options.provenance else 0) + EDGE
+    total = bottom + (BAR + BAR_NUMBERS + GAP if bars else 0) + (2 * LINE + 0.02 if options.provenance else 0) + EDGE
     sheet = Sheet(options.inches, total)
     sheet.notes = options.notes()
     if banner:
@@ -88,7 +88,7 @@ def _draw(drawing: Drawing, columns: Sequence[str], rows: Sequence[str], *, head
             if m in rows and not drawing.analysis[m].missing:
                 drawing.cell(i, col, PANELS[panel], m)
         if last and panel in HEAT_PANELS:
-            drawing.shared_bar(col, PANELS[panel])
+            drawing.shared_bar(col, PANELS[panel], marks=False)  # a threshold is one set's, the bar is all sets'
     for i, m in enumerate(MODALITIES):
         if m in rows:
             x, y = drawing.layout.place(i, 0)

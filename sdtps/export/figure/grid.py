@@ -262,14 +262,14 @@ class Drawing:
             cuts = self._thresholds(panel, [self.analysis[modality]])
             colour_bar(self.sheet, x, y + height + 0.03, width, limits, self.options.colormap, cuts)
 
-    def shared_bar(self, col: int, panel: Panel) -> None:
-        """One colour bar below a column, with the threshold of each modality on the score's."""
+    def shared_bar(self, col: int, panel: Panel, *, marks: bool = True) -> None:
+        """One colour bar below a column, with the threshold of each modality on the score's unless `marks` is off."""
         given = [m for m in MODALITIES if not self.analysis[m].missing]
         x, _ = self.layout.place(0, col)
         if maps_of(self.analysis[given[0]], given[0])[panel.name] is None:
             return
         limits = self.limits[MODALITIES[0]][panel.name]
-        cuts = self._thresholds(panel, [self.analysis[m] for m in given])
+        cuts = self._thresholds(panel, [self.analysis[m] for m in given]) if marks else []
         y = self.layout.bottom + 0.03
         colour_bar(self.sheet, x, y, self.layout.cell[0], limits, self.options.colormap, cuts)
 

@@ -180,7 +180,7 @@ def test_pictures_dropped_anywhere_are_told_apart_and_a_wide_one_can_be_split(
     notes = page.locator(".lens-notes")
     for words in ("RGB: photo.png, told by its place", "NIR: x_ni.png, told by its name", "TIR: x_thermal.png, told"):
         expect(notes).to_contain_text(words)
-    expect(page.locator(".lens-errors")).to_contain_text("1 of these files are left over")
+    expect(page.locator(".lens-errors")).to_contain_text("files left over: 1")
 
     wide = tmp_path / "wide.png"
     Image.new("RGB", (384, 256), (90, 60, 30)).save(wide)

@@ -7,7 +7,7 @@ import { between, sortedBy } from '../../../sdtps/web/static/js/views/cases_orde
 import { strongestOf } from '../../../sdtps/web/static/js/views/match.js';
 import { darknessOf } from '../../../sdtps/web/static/js/views/match_pair.js';
 import { sortFields } from '../../../sdtps/web/static/js/side/folder_sort.js';
-import { reachOf, saysOf, signed } from '../../../sdtps/web/static/js/views/matters_report.js';
+import { opened, reachOf, saysOf, signed } from '../../../sdtps/web/static/js/views/matters_report.js';
 
 test('a gain is shown with its sign, and says what its digits say', () => {
   assert.equal(signed(0.021, 'mAP'), '+2.1');
@@ -17,6 +17,13 @@ test('a gain is shown with its sign, and says what its digits say', () => {
   assert.equal(saysOf({ low: 0.0003, high: 0.02 }, 'mAP'), 'open');
   assert.equal(saysOf({ low: 0.003, high: 0.02 }, 'mAP'), 'better');
   assert.equal(saysOf({ low: -0.03, high: -0.002 }, 'mAP'), 'worse');
+});
+
+test('halves are rounded as the report rounds them, and an end that is not known is infinitely far', () => {
+  assert.equal(signed(0.8125, 'mAP'), '+81.3');
+  assert.equal(signed(-0.0625, 'mAP'), '−6.3');
+  const gain = opened({ value: 0.1, low: null, high: null });
+  assert.deepEqual([signed(gain.low, 'mAP'), signed(gain.high, 'mAP'), saysOf(gain, 'mAP')], ['−∞', '∞', 'open']);
 });
 
 test('the axis holds every interval', () => {

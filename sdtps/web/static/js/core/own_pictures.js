@@ -6,7 +6,7 @@ import { byModality } from './modalities.js';
 import { currentModel } from './models.js';
 import { newOwnId } from './uploads.js';
 
-const TOO_MANY = 'An image set has three pictures; {n} of these files are left over.';
+const TOO_MANY = 'An image set has three pictures; files left over: {n}.';
 const WIDE = 2; // times the shape of one picture: then it may hold three
 
 // Hand a file over, unless the server would refuse it anyway.

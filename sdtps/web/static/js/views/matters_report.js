@@ -21,6 +21,7 @@ const digitsOf = (metric) => (metric === COSINE ? 4 : 1);
  * @param {string} metric
  */
 export function signed(value, metric) {
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
   const text = plain(value, metric);
   return text.startsWith('−') && Number(text.slice(1)) !== 0 ? text : `+${text.replace('−', '')}`;
 }
@@ -40,14 +41,20 @@ export function saysOf({ low, high }, metric) {
 
 /**
  * Half of the axis, so that every interval fits but that of the worst-scored patches, which would flatten the others.
- * @param {{ kind?: string, gain: Record<string, { low: number, high: number }> }[]} rows
+ * @param {{ kind?: string, gain: Record<string, { low: number | null, high: number | null }> }[]} rows
  * @param {string} metric
  */
 export function reachOf(rows, metric) {
   const told = rows.filter(({ kind, gain }) => gain[metric] && kind !== FAR);
-  const ends = (told.length ? told : rows).flatMap(({ gain }) => (gain[metric] ? [gain[metric].low, gain[metric].high] : []));
-  return Math.max(1e-6, ...ends.filter(Number.isFinite).map(Math.abs)) * 1.05;
+  const ends = (told.length ? told : rows).flatMap(({ gain }) => (gain[metric] ? [gain[metric].low ?? 0, gain[metric].high ?? 0] : []));
+  return (Math.max(0, ...ends.map(Math.abs)) || 1 / scaleOf(metric)) * 1.05;
 }
+
+/**
+ * An end that is not known travels as null: it is infinitely far.
+ * @param {{ value: number, low: number | null, high: number | null }} gain
+ */
+export const opened = ({ value, low, high }) => ({ value, low: low ?? -Infinity, high: high ?? Infinity });
 
 function svg(name, attributes, ...children) {
   const node = document.createElementNS('http://www.w3.org/2000/svg', name);
@@ -94,8 +101,9 @@ function tableOf(found, i18n) {
       ratio = row.sparse_ratio;
       lines.push(h('tr.lens-matters-group', {}, h('th', { colSpan: shown.length + 3 }, i18n.t('matters.figure.kept', { ratio: String(ratio) }))));
     }
-    const gain = row.gain[metric];
-    const text = gain ? `${signed(gain.value, metric)} [${signed(gain.low, metric)}, ${signed(gain.high, metric)}]` : i18n.t('matters.baseline');
+    const gain = row.gain[metric] && opened(row.gain[metric]);
+    const without = row.says ? '' : i18n.t('matters.baseline');
+    const text = gain ? `${signed(gain.value, metric)} [${signed(gain.low, metric)}, ${signed(gain.high, metric)}]` : without;
     lines.push(h('tr', { 'data-row': row.name, 'data-ratio': row.sparse_ratio, title: row.says ? i18n.sentence(row.says) : '' },
       h('td', {}, found.titles[i18n.language][i]),
       ...shown.map((name) => h(`td.lens-number${extra(name)}`, {}, plain(row.scores[name].value, name))),
@@ -136,15 +144,18 @@ function sharesOf(found, i18n) {
 export function mattersContent(found, i18n) {
   const own = found.settings.sparse_ratio;
   const metric = found.metrics[0];
-  const told = found.rows.filter((row) => row.says && row.sparse_ratio === own);
-  const first = told.find(({ name }) => name === FIRST) || told[0];
+  const judged = found.rows.filter((row) => row.gain[metric] && row.sparse_ratio === own);
+  const first = judged.find(({ name }) => name === FIRST) || judged[0];
   const unit = i18n.t(found.labelled ? 'matters.unit.identities' : 'matters.unit.sets');
   const dead = found.dead.length
     ? h('ul.lens-matters-list.lens-warn-text', {}, ...found.dead.map((note) => h('li', {}, i18n.sentence(note))))
     : h('p.lens-hint', { 'data-t': 'matters.alive' });
+  const told = { data: found.data, sets: found.sets, queries: found.queries, n: found.identities, unit };
+  const about = i18n.t(found.labelled ? 'matters.about' : 'matters.about.unlabelled', told);
   return [
-    h('p.lens-matters-verdict', { 'data-verdict': first ? saysOf(first.gain[metric], metric) : '' }, first ? i18n.sentence(first.says) : ''),
-    h('p.lens-hint', {}, i18n.t('matters.about', { data: found.data, sets: found.sets, queries: found.queries, n: found.identities, unit })),
+    h('p.lens-matters-verdict', { 'data-verdict': first ? saysOf(opened(first.gain[metric]), metric) : '' }, first ? i18n.sentence(first.says) : ''),
+    h('p.lens-hint', {}, about,
+      found.broken.length ? ` ${i18n.t('matters.broken', { n: found.broken.length })}` : ''),
     h('div.lens-matters-columns', {},
       h('section', {}, h('h3', { 'data-t': 'matters.gains' }), tableOf(found, i18n), h('p.lens-hint', { 'data-t': 'matters.how' })),
       h('section', {}, h('h3', { 'data-t': 'matters.signs' }), dead, sharesOf(found, i18n), signsOf(found, i18n),
