@@ -1,4 +1,4 @@
-"""What training asks of self and cross maps: to find the person, to mean something, and not to repeat one another."""
+"""What training asks of self and cross maps: to find the person, and not to repeat one another."""
 
 from collections.abc import Mapping
 from itertools import combinations, product
@@ -8,7 +8,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from sdtps.algorithm.trace import Trace
-from sdtps.images.masks import HALF
 from sdtps.training.recipe import LossWeights
 from sdtps.training.sources import Patches
 from sdtps.types import MODALITIES, Modality
@@ -30,54 +29,20 @@ class CosineCalibration(torch.nn.Module):
 def maps_loss(
     traces: Mapping[str, Trace], patches: Patches, calibration: CosineCalibration, weight: LossWeights
 ) -> Tensor:
-    """Teach self and cross maps to find the person; see `map_target`.
+    """Teach self and cross maps to find the person.
 
     Args:
         traces: forward record.
         patches: what is known of them.
         calibration: cosine to logit.
-        weight: shapes the targets.
+        weight: `others` is how much of a target a bystander makes.
     """
+    target = patches.person.maximum(weight.others * patches.others)
     losses = []
     for m, o in product(MODALITIES, MODALITIES):
         logits = calibration(_cosines(traces, m, o), int(o is not m))
-        losses.append(map_share(m, o) * F.binary_cross_entropy_with_logits(logits, map_target(patches, m, o, weight)))
+        losses.append(map_share(m, o) * F.binary_cross_entropy_with_logits(logits, target))
     return torch.stack(losses).sum()
-
-
-def map_target(patches: Patches, modality: Modality, other: Modality, weight: LossWeights) -> Tensor:
-    """(B, N) what the map of a modality's patches with the vector of a modality, its own or another, should show.
-
-    It is the person's share of a patch, weighed by the patch's rank among the person's patches, see `meaning_rank`. On
-    the background it is 0, or in thermal a little for what is warm: warm ground resembles a warm body more than a cold
-    wall does.
-
-    Args:
-        patches: what is known of them.
-        modality: whose patches.
-        other: whose vector; `modality` itself for the self map.
-        weight: `emphasis` 0 asks for plain foreground, 1 for ranks alone; `others` and `warm_ground` are targets.
-    """
-    least = weight.others * patches.others
-    if modality is Modality.TIR and patches.warmth is not None:
-        least = least.maximum(weight.warm_ground * patches.warmth)
-    rank = meaning_rank(patches, modality, other)
-    if rank is None:
-        return patches.person.maximum(least)
-    return (patches.person * (1 - weight.emphasis + weight.emphasis * rank)).maximum(least)
-
-
-def meaning_loss(traces: Mapping[str, Trace], patches: Patches) -> Tensor:
-    """Give self and cross maps a meaning of their own: 1 less their correlation with it, inside the person.
-
-    There the silhouette, which every map must find, says nothing.
-    """
-    inside = patches.person >= HALF
-    losses = []
-    for m, o in product(MODALITIES, MODALITIES):
-        if (rank := meaning_rank(patches, m, o)) is not None:
-            losses.append(map_share(m, o) * (1 - _correlation(_cosines(traces, m, o), rank, inside).mean()))
-    return torch.stack(losses).sum() if losses else patches.person.new_zeros(())
 
 
 def apart_loss(traces: Mapping[str, Trace], limit: float) -> Tensor:
@@ -94,30 +59,9 @@ def apart_loss(traces: Mapping[str, Trace], limit: float) -> Tensor:
     return torch.stack(losses).mean()
 
 
-def meaning_rank(patches: Patches, modality: Modality, other: Modality) -> Tensor | None:
-    """(B, N) rank of each patch inside the person by what a map should mean, where that is known.
-
-    In a self map it is closeness to the person's mean colour, in a cross map how much it stands out to the other one.
-    """
-    known = patches.typical if other is modality else patches.visible
-    return None if known is None else rank_inside(known[MODALITIES.index(other)], patches.person)
-
-
-def rank_inside(values: Tensor, person: Tensor) -> Tensor:
-    """(B, N) values to their rank among the patches that are mostly person: 0 the least, 1 the greatest and the rest.
-
-    Ranks spread evenly whatever the light, so that every map has a whole scale inside the person.
-    """
-    inside = person >= HALF
-    place = values.masked_fill(~inside, torch.inf).argsort(1).argsort(1)  # (B, N); the outside comes last
-    return (place / (inside.sum(1, keepdim=True) - 1).clamp(min=1)).clamp(max=1)
-
-
-def _correlation(one: Tensor, other: Tensor, where: Tensor | None = None) -> Tensor:
-    """(B,) correlations of two maps (B, N), over all patches or over those where a mask (B, N) holds."""
-    weight = torch.ones_like(one) if where is None else where.to(one.dtype)
-    count = weight.sum(1, keepdim=True).clamp(min=1)
-    a, b = (F.normalize((x - (x * weight).sum(1, keepdim=True) / count) * weight, dim=1) for x in (one, other))
+def _correlation(one: Tensor, other: Tensor) -> Tensor:
+    """(B,) correlations of two maps (B, N)."""
+    a, b = (F.normalize(x - x.mean(1, keepdim=True), dim=1) for x in (one, other))
     return (a * b).sum(1)
 
 

@@ -16,12 +16,12 @@ from sdtps.training.losses import (
     people_target,
     token_loss,
 )
-from sdtps.training.maps import CosineCalibration, apart_loss, maps_loss, meaning_loss
+from sdtps.training.maps import CosineCalibration, apart_loss, maps_loss
 from sdtps.training.recipe import LossWeights
 from sdtps.training.sources import Batch
 
 # In the log; those after early need masks.
-LOSSES = ("identity", "contrast", "apart", "early", "foreground", "focus", "token", "maps", "meaning")
+LOSSES = ("identity", "contrast", "apart", "early", "foreground", "focus", "token", "maps")
 HEADS = ("ori", "sdtps")
 
 
@@ -85,8 +85,6 @@ def outcome_of(
             losses["token"] = weight.token * token_loss(encoded, batch.pid, patches.person)
         if weight.maps:
             losses["maps"] = weight.maps * maps_loss(traces, patches, calibration, weight)
-        if weight.meaning:
-            losses["meaning"] = weight.meaning * meaning_loss(traces, patches)
     accuracy = {
         name: torch.stack([(p.logits.argmax(1) == batch.pid).float().mean() for p in predictions]).mean()
         for name, predictions in found.items()

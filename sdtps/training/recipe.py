@@ -15,7 +15,6 @@ from sdtps.types import Settings
 from sdtps.variants import get_variant
 
 Range = tuple[float, float]
-RECIPES = (".yaml", ".yml")
 TEST_PARTS = {"ori": ("ori",), "sdtps": ("sdtps",), "both": ("ori", "sdtps")}
 
 
@@ -42,8 +41,7 @@ class LossWeights:
 
     cross_entropy is inside identity; contrast judges features as they are compared at test time; apart holds the
     correlations between a modality's maps below `alike`; early wants the best patches to speak for all; focus is for
-    pools and aggregation rows; maps finds the person in self and cross maps, meaning gives them an order inside the
-    person; the last three shape the targets of maps.
+    pools and aggregation rows; maps finds the person in self and cross maps, where a bystander makes `others` of one.
     """
 
     identity: float = 1.0
@@ -56,10 +54,7 @@ class LossWeights:
     focus: float = 0.0
     token: float = 0.5
     maps: float = 2.0
-    meaning: float = 0.0
-    emphasis: float = 0.65
     others: float = 0.0
-    warm_ground: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -151,8 +146,7 @@ class Recipe:
         out: folder for checkpoints, logs, the recorded run and the result.
         synthetic: train on cached tokens of generated people, or
         folder, split: train on a folder in the RGBNT201 layout.
-        initial: weights to begin with: a CLIP, DeMo, timm or own file, `timm:NAME`, `embedded`, or a recipe (.yaml),
-            which is run first where its result is not there yet; random without.
+        initial: weights to begin with: a CLIP, DeMo, timm or own file, `timm:NAME`, or `embedded`; random without.
         initial_parts: what is taken from them: the frozen `trunk` alone, the `backbone`, or `all` that fits.
         phases: one after the other.
         selection, optimiser, validate: see there.
@@ -258,13 +252,10 @@ class Recipe:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Recipe":
-        """From a YAML file; a recipe that it goes on from is named relative to it."""
+        """From a YAML file."""
         try:
             values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
         except yaml.YAMLError as error:
             line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
             raise ValueError(f"{os.fspath(path)!r} is not valid YAML; look at line {line}.") from None
-        recipe = cls.from_dict(values)
-        if recipe.initial is not None and recipe.initial.endswith(RECIPES):
-            recipe = replace(recipe, initial=os.fspath(Path(path).parent / recipe.initial))
-        return recipe
+        return cls.from_dict(values)

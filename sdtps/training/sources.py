@@ -29,16 +29,10 @@ class Patches:
 
     Attributes:
         person, others: (B, N) share that the person, and that other people, cover.
-        visible, typical: (M, B, N) how much it stands out in each modality, and how close it is there to the person's
-            mean colour, where known.
-        warmth: (B, N) thermal brightness, where known.
     """
 
     person: Tensor
     others: Tensor
-    visible: Tensor | None = None
-    typical: Tensor | None = None
-    warmth: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -133,15 +127,10 @@ class CachedTokens:
 
     def _known(self, index: NDArray[np.int64], columns: NDArray[np.int64], device: torch.device) -> Patches:
         known = self.tokens
-        person, others, warmth = (
-            torch.from_numpy(a[index[:, None], columns]).float().to(device)
-            for a in (known.person, known.others, known.warmth)
+        person, others = (
+            torch.from_numpy(a[index[:, None], columns]).float().to(device) for a in (known.person, known.others)
         )
-        visible, typical = (
-            torch.from_numpy(a[index[:, None], :, columns]).float().permute(2, 0, 1).to(device)
-            for a in (known.visible, known.typical)
-        )
-        return Patches(person, others, visible, typical, warmth)
+        return Patches(person, others)
 
 
 def black_pictures(tokens: TokenSet) -> NDArray[np.int64]:

@@ -12,10 +12,9 @@ from sdtps.images.masks import patch_share
 from sdtps.models.backbone import HieraBackbone, Stem
 from sdtps.support.files import whole_file
 from sdtps.training.synth import SynthSample, generate
-from sdtps.types import MODALITIES, Grid
+from sdtps.types import MODALITIES
 
 BATCH = 8
-DARK = 16.0  # grey levels below which a difference is noise
 
 
 @dataclass(frozen=True)
@@ -27,9 +26,6 @@ class TokenSet:
         skips: (n, M, N, D1 + D2 [+ 15]) fp16, the stem's early stages and colours.
         person: (n, N) share of each patch that the person covers.
         others: (n, N) share that other people cover.
-        warmth: (n, N) thermal brightness of each patch, 0 to 1 between the picture's coldest and warmest.
-        visible: (n, M, N) how much each patch stands out from the background, in each modality; see `patch_visibility`.
-        typical: (n, M, N) how close each patch's colour is to the person's, in each modality; see `patch_typicality`.
         pid, cam: (n,) identity and camera.
         world: (n,) number of the file it was loaded from; people of one world share cameras.
     """
@@ -38,9 +34,6 @@ class TokenSet:
     skips: NDArray[np.float16]
     person: NDArray[np.float16]
     others: NDArray[np.float16]
-    warmth: NDArray[np.float16]
-    visible: NDArray[np.float16]
-    typical: NDArray[np.float16]
     pid: NDArray[np.int64]
     cam: NDArray[np.int64]
     world: NDArray[np.int64]
@@ -74,40 +67,6 @@ class TokenSet:
             parts["pid"][i] = np.unique(pid, return_inverse=True)[1] + offset
             offset = int(parts["pid"][i].max()) + 1  # type: ignore[call-overload]
         return cls(**{name: np.concatenate(arrays) for name, arrays in parts.items()})  # type: ignore[arg-type]
-
-
-def patch_warmth(tir: NDArray[np.uint8], grid: Grid) -> NDArray[np.float16]:
-    """(H, W, 3) thermal picture to (N,) brightness of each patch between the picture's least and greatest."""
-    brightness = tir.mean(2).reshape(grid.rows, tir.shape[0] // grid.rows, grid.cols, -1).mean((1, 3)).ravel()
-    spread = brightness.max() - brightness.min()
-    return ((brightness - brightness.min()) / max(spread, 1.0)).astype(np.float16)
-
-
-def patch_visibility(picture: NDArray[np.uint8], background: NDArray[np.float16], grid: Grid) -> NDArray[np.float16]:
-    """(H, W, 3) picture and (N,) share of background to (N,) distance of each patch's colour from the background's.
-
-    0 is the background's mean colour, 1 the patch that stands out most; a picture in which nothing does stays near 0.
-    """
-    distance = _distance_from(picture, background, grid)
-    return (distance / max(distance.max(), DARK)).astype(np.float16)
-
-
-def patch_typicality(picture: NDArray[np.uint8], person: NDArray[np.float16], grid: Grid) -> NDArray[np.float16]:
-    """(H, W, 3) picture and (N,) share of the person to (N,) closeness of each patch's colour to the person's.
-
-    1 is the person's mean colour, 0 the farthest from it.
-    """
-    distance = _distance_from(picture, person, grid)
-    return (1 - distance / max(distance.max(), DARK)).astype(np.float16)
-
-
-def _distance_from(picture: NDArray[np.uint8], share: NDArray[np.float16], grid: Grid) -> NDArray[np.float64]:
-    """Distance of each patch's mean colour from the mean colour of what has these shares of the patches."""
-    height, width = picture.shape[0] // grid.rows, picture.shape[1] // grid.cols
-    colour = picture.reshape(grid.rows, height, grid.cols, width, 3).mean((1, 3)).reshape(-1, 3)
-    weight = share.astype(np.float64) + 1e-6
-    distance: NDArray[np.float64] = np.linalg.norm(colour - weight @ colour / weight.sum(), axis=1)
-    return distance
 
 
 def cache_synthetic(
@@ -147,19 +106,6 @@ def cache_synthetic(
         skips=torch.cat([s.skips for s in stems]).numpy(),
         person=np.stack(person),
         others=np.stack(others),
-        warmth=np.stack([patch_warmth(s.tir, backbone.grid) for s in seen]),
-        visible=np.array(
-            [
-                [patch_visibility(getattr(s, m), 1 - p - o, backbone.grid) for m in MODALITIES]
-                for s, p, o in zip(seen, person, others, strict=True)
-            ]
-        ),
-        typical=np.array(
-            [
-                [patch_typicality(getattr(s, m), p, backbone.grid) for m in MODALITIES]
-                for s, p in zip(seen, person, strict=True)
-            ]
-        ),
         pid=np.array([s.pid for s in seen]),
         cam=np.array([s.cam for s in seen]),
         world=np.zeros(len(seen), np.int64),

@@ -30,7 +30,7 @@ from sdtps.training.logs import Logs
 from sdtps.training.maps import CosineCalibration
 from sdtps.training.objective import Outcome, outcome_of
 from sdtps.training.optimise import freeze, new_optimiser, parameter_groups, rate_at
-from sdtps.training.recipe import RECIPES, Phase, Recipe, Synthetic
+from sdtps.training.recipe import Phase, Recipe, Synthetic
 from sdtps.training.sampling import PkSampler
 from sdtps.training.sources import Batch, CachedTokens, FolderImages, Source, batches
 from sdtps.training.synth import edition
@@ -315,12 +315,6 @@ def train(recipe: Recipe, device: str = "auto", resume: bool = False, quiet: boo
         resume: go on from the last checkpoint in `recipe.out`.
         quiet: no progress bars.
     """
-    if recipe.initial is not None and recipe.initial.endswith(RECIPES):
-        first = Recipe.read(recipe.initial)
-        result = Path(first.out) / RESULT
-        if not result.exists():
-            train(first, device, resume, quiet)
-        recipe = replace(recipe, initial=str(result))
     return Trainer(recipe, device, quiet, resume).run()
 
 

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from sdtps.models.adapters import Adapter, smooth_places, surroundings
+from sdtps.models.adapters import Adapter, own_places, smooth_places, surroundings
 from sdtps.models.backbone import create_backbone
 from sdtps.types import Grid
 
@@ -97,6 +97,31 @@ def test_a_place_is_added_to_every_modality_s_token():
         nowhere = backbone(images).patches
     torch.testing.assert_close((here - nowhere).norm(dim=-1), torch.full((3, 1, 8), 2.0), rtol=1e-4, atol=1e-4)
     torch.testing.assert_close((here - nowhere)[0], (here - nowhere)[2], rtol=1e-4, atol=1e-4)
+
+
+def test_a_mean_of_own_places_says_where_it_was_taken():
+    table = own_places(Grid(16, 8), 64)
+    person = torch.zeros(16, 8, dtype=torch.bool)
+    person[3:14, 2:5] = True
+    said = (table @ table[person.flatten()].mean(0)).view(16, 8)
+    assert said[person].min() > said[~person].max()
+
+
+def test_places_of_their_own_leave_looks_alone():
+    backbone = create_backbone(
+        "hiera", "sam2_hiera_tiny", (64, 32), adapter_dim=80, places=2.0, place_channels=64, timm_options=TINY_HIERA
+    ).eval()
+    with torch.no_grad():
+        tokens = backbone(torch.randn(3, 2, 3, 64, 32))
+    assert tokens.patches.shape == (3, 2, 8, 80)
+    assert torch.equal(tokens.patches[..., 16:], backbone.places.expand(3, 2, -1, -1))
+    torch.testing.assert_close(backbone.places.norm(dim=-1), torch.full((8,), 2.0))
+
+
+@pytest.mark.parametrize("options", [{"adapter_dim": 80}, {"places": 1.0}, {"adapter_dim": 80, "places": 1.0}])
+def test_places_of_their_own_need_a_code_adapters_and_room(options):
+    with pytest.raises(ValueError, match="channels"):
+        create_backbone("hiera", "sam2_hiera_tiny", (64, 32), place_channels=32, timm_options=TINY_HIERA, **options)
 
 
 def test_mirrored_pictures_have_mirrored_tokens_when_both_are_averaged():

@@ -130,7 +130,7 @@ def test_weights_of_another_architecture_are_no_start(pictures, tmp_path):
 
 
 def test_the_embedded_trunk_comes_out_of_the_shipped_file():
-    recipe = Recipe.read("configs/drawn.yaml")
+    recipe = Recipe.read("configs/embedded.yaml")
     shipped = {k: v.float() for k, v in load_file(EMBEDDED).items() if k.startswith("backbone.trunk.")}
     net = new_model(recipe, 0)
     state = net.state_dict()

@@ -11,7 +11,7 @@ from sdtps.models.backbone import create_backbone
 from sdtps.models.reid import ModelConfig, build_model
 from sdtps.training.sources import CachedTokens, black_pictures
 from sdtps.training.synth import sample
-from sdtps.training.tokens import TokenSet, cache_synthetic, patch_typicality, patch_visibility, patch_warmth
+from sdtps.training.tokens import TokenSet, cache_synthetic
 from sdtps.types import Grid
 from tests.training.test_training import TINY_HIERA
 
@@ -41,30 +41,6 @@ def test_share_of_a_patch():
     mask[:2, :2] = True
     mask[2, 2] = True
     np.testing.assert_array_equal(patch_share(mask, Grid(2, 2)), [1, 0, 0, 0.25])
-
-
-def test_warmth_is_relative_to_the_picture():
-    tir = np.zeros((4, 4, 3), np.uint8)
-    tir[:2, :2], tir[2:, 2:] = 200, 100
-    np.testing.assert_array_equal(patch_warmth(tir, Grid(2, 2)), [1, 0, 0, 0.5])
-    assert not patch_warmth(np.full((4, 4, 3), 90, np.uint8), Grid(2, 2)).any()
-
-
-def test_visibility_is_the_distance_from_the_background():
-    picture = np.full((4, 4, 3), 50, np.uint8)
-    picture[:2, :2], picture[:2, 2:] = 150, 100
-    background = np.array([0, 0, 1, 1], np.float16)
-    np.testing.assert_allclose(patch_visibility(picture, background, Grid(2, 2)), [1, 0.5, 0, 0], atol=1e-3)
-    picture[:] = 50
-    picture[0, 0] = 54  # noise in the dark is not a sight
-    assert patch_visibility(picture, background, Grid(2, 2)).max() < 0.2
-
-
-def test_typicality_is_the_closeness_to_the_person():
-    picture = np.zeros((4, 4, 3), np.uint8)
-    picture[:2, :2], picture[:2, 2:], picture[2:, 2:] = 100, 150, 200
-    person = np.array([1, 0, 0, 1], np.float16)  # its mean is 150
-    np.testing.assert_allclose(patch_typicality(picture, person, Grid(2, 2)), [2 / 3, 1, 0, 2 / 3], atol=1e-3)
 
 
 def test_tokens_equal_the_stem_of_the_picture(backbone, tokens):
@@ -117,10 +93,6 @@ def test_a_batch_matches_its_people(backbone, tokens):
     assert batch.tokens.patches.shape == (3, 2, 128, 16)
     assert batch.pid.tolist() == [0, 1]
     np.testing.assert_allclose(batch.patches.person.sum(1), tokens.person[[2, 3]].astype(np.float32).sum(1), rtol=1e-3)
-    assert batch.patches.visible.shape == (3, 2, 128)
-    np.testing.assert_allclose(
-        batch.patches.visible.sum(2).T, tokens.visible[[2, 3]].astype(np.float32).sum(2), rtol=1e-3
-    )
 
 
 def test_a_dark_picture_takes_the_place_of_rgb_alone(backbone, tokens):
