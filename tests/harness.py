@@ -143,7 +143,7 @@ def _start(command: list[str], environment: dict[str, str], log: Path) -> "subpr
 
 
 def _wait_for(url: str, process: "subprocess.Popen[bytes] | Warm", log: Path, said: str) -> None:
-    """Until it answers and its log says so: at the end of its start Gradio asks itself, and nobody may crowd it then."""
+    """Until it answers and says so: at the end of its start Gradio asks itself, and must not be crowded then."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:

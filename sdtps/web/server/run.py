@@ -76,8 +76,6 @@ def serve(
             mcp_server=options.mcp,
             prevent_thread_lock=True,
             quiet=True,
-            # Gradio would ask for the page itself and end where a crowd is before it.
-            _frontend=False,
             max_threads=FUNCTION_THREADS,
             auth=_gate(options.auth),
             app_kwargs={"routes": [health_route(backend, page), picture_route()]},
