@@ -58,8 +58,12 @@ class Hands(ABC):
         return value
 
     def middle(self, selector: str, across: float = 0.5, down: float = 0.5) -> tuple[float, float]:
-        """A point inside an element."""
-        box = self.ask(f"(r => [r.x, r.y, r.width, r.height])({_one(selector)}.getBoundingClientRect())")
+        """A point inside an element that stands still; late fonts and texts move the page a little."""
+        where = f"(r => [r.x, r.y, r.width, r.height])({_one(selector)}.getBoundingClientRect())"
+        box, before = self.ask(where), None
+        while box != before:
+            time.sleep(0.1)  # between two looks
+            box, before = self.ask(where), box
         return box[0] + box[2] * across, box[1] + box[3] * down
 
     def click(self, selector: str, across: float = 0.5, down: float = 0.5) -> None:

@@ -71,7 +71,10 @@ def hover(page: Hands, _: Served) -> None:
 
 def click(page: Hands, _: Served) -> None:
     """Why this patch."""
-    page.click("canvas[data-modality=nir][data-panel=score]", 0.31, 0.53)
+    score = "canvas[data-modality=nir][data-panel=score]"
+    page.pointer([page.middle(score, 0.31, 0.53)], press=False)
+    page.wait(f"{GRID}.dataset.patch === '66'")
+    page.click(score, 0.31, 0.53)
     page.wait("JSON.parse(document.querySelector('.lens-why').dataset.about || '{}').patch === 66")
 
 
