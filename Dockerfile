@@ -30,6 +30,7 @@ COPY app.py pyproject.toml README.md LICENSE ./
 COPY sdtps sdtps
 COPY assets assets
 COPY checkpoints checkpoints
+COPY configs configs
 
 FROM base AS cuda
 RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock
@@ -39,10 +40,12 @@ USER 1000:1000
 
 FROM base AS cpu
 # The lock without CUDA, then torch for CPUs in the same version; such wheels are not on the usual index.
+# TORCH names others, where only those are to be had: "torch==2.13.0+cpu torchvision==0.28.0+cpu".
 ARG TORCH_INDEX=
+ARG TORCH=
 RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements-cpu.lock
 RUN pip install --no-cache-dir --no-deps ${TORCH_INDEX:+--index-url "${TORCH_INDEX}"} \
-    $(sed -n 's/^\(torch\(vision\)\?==[0-9.]*\)$/\1+cpu/p' requirements.txt) \
+    ${TORCH:-$(sed -n 's/^\(torch\(vision\)\?==[0-9.]*\)$/\1+cpu/p' requirements.txt)} \
     || { echo "No CPU wheels of torch were found: give --build-arg TORCH_INDEX=ADDRESS, or build --target cuda."; exit 1; }
 COPY --from=project /home/lens/app ./
 USER 1000:1000

@@ -1,8 +1,11 @@
 """`make container`: the image, built by buildah on a Debian base from debootstrap, and tried as it will be run.
 
 Read-only, as user 1000, without capabilities, with a temporary /tmp: it must become healthy by its own health check,
-analyse an example, and end within seconds of SIGTERM. Needs root, buildah and debootstrap; where they are not there,
-this is said, and the steps of the Dockerfile are walked without an engine instead.
+analyse an example, give a figure and a bundle of it, and end within seconds of SIGTERM. Needs root, buildah and
+debootstrap; where they are not there, this is said, and the steps of the Dockerfile are walked without an engine.
+
+The CPU image needs wheels that are not on the usual index: TORCH_INDEX is the address of one that has them, TORCH names
+other versions, and PIP_FIND_LINKS may be a folder that holds them.
 """
 
 import argparse
@@ -29,6 +32,8 @@ BASE = "localhost/sdtps-base"
 SUITE = "bookworm"
 INSIDE = "python3,python3-pip,python-is-python3,ca-certificates"
 STOP_SECONDS = 10
+CPU_WHEELS = ("TORCH_INDEX", "TORCH")
+WHEELS = " or ".join(CPU_WHEELS)
 
 
 def run(*command: str, **options: Any) -> str:
@@ -55,20 +60,22 @@ def make_base() -> None:
 def build(target: str, tag: str) -> None:
     """The Dockerfile; in Docker's format, because the other has no health check."""
     arguments = [f"--build-arg=BASE={BASE}"]
-    if index := os.environ.get("TORCH_INDEX"):
-        arguments.append(f"--build-arg=TORCH_INDEX={index}")
+    arguments += [f"--build-arg={name}={os.environ[name]}" for name in CPU_WHEELS if os.environ.get(name)]
+    folders = [f for f in os.environ.get("PIP_FIND_LINKS", "").split() if Path(f).is_dir()]
+    inside = [f"/mnt/wheels{i}" for i, _ in enumerate(folders)]
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as settings:
-        settings.write(pip_settings(os.environ))
+        settings.write(pip_settings({**os.environ, "PIP_FIND_LINKS": " ".join(inside)}))
         settings.flush()
         # Mounted while it is built, so that nothing of this machine stays in the image.
         mounts = [f"--volume={settings.name}:/etc/pip.conf:ro", "--volume=/etc/ssl/certs:/etc/ssl/certs:ro"]
+        mounts += [f"--volume={here}:{there}:ro" for here, there in zip(folders, inside, strict=True)]
         run("buildah", "build", "--format", "docker", "--pull-never", "--isolation", "chroot", "--network", "host",
             "--target", target, "--tag", tag, *arguments, *mounts, str(ROOT))  # fmt: skip
 
 
 def pip_settings(environment: Mapping[str, str]) -> str:
     """What pip needs on a machine with an index of its own, from its environment, as a file."""
-    found = {n[4:].lower().replace("_", "-"): v for n, v in environment.items() if n.startswith("PIP_")}
+    found = {n[4:].lower().replace("_", "-"): v for n, v in environment.items() if n.startswith("PIP_") and v}
     return "\n".join(["[global]", *(f"{name} = {value}" for name, value in found.items())]) + "\n"
 
 
@@ -102,7 +109,7 @@ def try_it(tag: str) -> None:
                 time.sleep(1)
             print(f"healthy after {time.monotonic() - started:.0f} s")
             visit = inside(
-                root, environment, facts["WorkingDir"], ["python", "-c", steps.ANALYSE, f"http://127.0.0.1:{port}"]
+                root, environment, facts["WorkingDir"], ["python", "-c", steps.VISIT, f"http://127.0.0.1:{port}"]
             )
             print(subprocess.run(visit, check=True, capture_output=True, text=True).stdout.strip())
             written = inside(root, environment, facts["WorkingDir"], ["touch", "/home/lens/app/written"])
@@ -134,11 +141,11 @@ def inside(root: str, environment: dict[str, str], folder: str, command: list[st
 def main() -> int:
     """Build and try, or say why not and walk the steps."""
     parser = argparse.ArgumentParser(prog="scripts/container.py", description=__doc__)
-    parser.add_argument("--target", choices=("cpu", "cuda"), help="default: cpu where TORCH_INDEX is set, else cuda")
+    parser.add_argument("--target", choices=("cpu", "cuda"), help=f"default: cpu with {WHEELS}, else cuda")
     parser.add_argument("--tag", default="sdtps-lens")
     parser.add_argument("--try-only", action="store_true", help="the image is there already")
     options, more = parser.parse_known_args()
-    target = options.target or ("cpu" if os.environ.get("TORCH_INDEX") else "cuda")
+    target = options.target or ("cpu" if any(map(os.environ.get, CPU_WHEELS)) else "cuda")
     lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
     if lacking or os.getuid() != 0:
         why = f"missing: {', '.join(lacking)}" if lacking else "this needs root"
@@ -146,11 +153,17 @@ def main() -> int:
         sys.argv = ["scripts/container_steps.py", "--target", target, *more]
         return steps.main()
     if target == "cuda" and not options.target:
-        print("TORCH_INDEX is not set, so there are no CPU wheels of torch; the CUDA image is built.")
+        print(f"The CPU image is not built, because no CPU wheels of torch are named ({WHEELS}); this is the CUDA one.")
     if not options.try_only:
         make_base()
-        build(target, options.tag)
-    print(f"{options.tag}: {size_of(options.tag):.1f} GB")
+        started = time.monotonic()
+        try:
+            build(target, options.tag)
+        except subprocess.CalledProcessError:
+            print(f"The {target} image was not built; the step that failed is above.", file=sys.stderr)
+            return 1
+        print(f"built in {time.monotonic() - started:.0f} s")
+    print(f"{options.tag}: {size_of(options.tag):.2f} GB")
     try_it(options.tag)
     return 0
 

@@ -2,7 +2,8 @@
 
 COPY copies what .dockerignore lets through, RUN runs with a clean virtual environment first in the path, and CMD starts
 as the user that USER names, without any capability, on a tree that cannot be written. Then the health check of the file
-is run, a triplet is analysed, and SIGTERM must end it. `useradd` alone is replaced: this machine gets no new account.
+is run, a triplet is analysed, a figure and a bundle of it are fetched, and SIGTERM must end it. `useradd` alone is
+replaced: this machine gets no new account.
 """
 
 import argparse
@@ -25,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 UNPRIVILEGED = "setpriv --reuid {uid} --regid {uid} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all"
 START_SECONDS = 300
 # The image holds no tests, so the visitor's own text goes in front.
-ANALYSE = (
+VISIT = (
     (ROOT / "tests" / "visitor.py").read_text(encoding="utf-8")
     + """
 import sys
@@ -33,6 +34,17 @@ import sys
 with Visitor(sys.argv[1]) as visitor:
     answer = visitor.analyse({m: {"example": "day"} for m in ("rgb", "nir", "tir")})
 print("kept", answer["counts"]["kept"], "of", answer["counts"]["patches"])
+
+from pathlib import Path
+from gradio_client import Client
+from sdtps.export.bundle import read_bundle
+
+client = Client(sys.argv[1], verbose=False)
+figure, bundle = (Path(client.predict(example="day", api_name=name)) for name in ("/figure", "/bundle"))
+assert figure.read_bytes().startswith(b"%PDF"), figure
+kept = {trace.kept for trace in read_bundle(bundle).analysis.traces.values()}
+assert kept == {answer["counts"]["kept"]}, kept
+print("figure", figure.stat().st_size, "bytes, bundle", bundle.stat().st_size, "bytes")
 """
 )
 
@@ -202,7 +214,7 @@ def try_it(steps: Steps) -> None:
         owner = Path(f"/proc/{server.pid}").stat().st_uid
         assert owner == (uid if os.getuid() == 0 else os.getuid()), f"it runs as {owner}"
         print(f"healthy, as user {owner}")
-        analysed = run("python", "-c", ANALYSE, f"http://127.0.0.1:{port}")
+        analysed = run("python", "-c", VISIT, f"http://127.0.0.1:{port}")
         assert analysed.returncode == 0, analysed.stderr[-500:]
         print(analysed.stdout.strip())
         start = time.monotonic()

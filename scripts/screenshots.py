@@ -1,4 +1,7 @@
-"""Pictures for the README at 1280x800: a day, a night and a black-RGB example, light and dark; and each view once."""
+"""Pictures for the documents at 1280x800: a day, a night and a black-RGB example, light and dark, and each view once.
+
+For the Chinese guide the day and the views once more, in Chinese.
+"""
 
 import argparse
 import sys
@@ -12,7 +15,9 @@ sys.path.insert(0, str(ROOT))
 from tests.harness import READY, chromium, serving_app  # noqa: E402 - the package lies beside this folder
 
 EXAMPLES = ("day", "night", "black-rgb")
-THEMES = ("light", "dark")
+SIZE = {"width": 1280, "height": 800}
+ENGLISH = "en-US"
+LOOKS = (("light", ENGLISH, ""), ("dark", ENGLISH, ""), ("light", "zh-CN", "zh-"))  # theme, locale, before the name
 
 
 def explain_a_patch(page: Any) -> None:
@@ -69,32 +74,29 @@ def take(out: Path, *arguments: str) -> list[Path]:
     """Start the app with these arguments and write the pictures."""
     out.mkdir(parents=True, exist_ok=True)
     written = []
+
+    def shot(page: Any, name: str) -> None:
+        page.evaluate("() => document.fonts.ready")
+        page.screenshot(path=out / f"{name}.png")
+        written.append(out / f"{name}.png")
+
     with serving_app(*arguments) as url, chromium() as browser:
-        for theme in THEMES:
-            context = browser.new_context(
-                viewport={"width": 1280, "height": 800}, color_scheme=theme, locale="en-US", device_scale_factor=1
-            )
+        for theme, locale, prefix in LOOKS:
+            context = browser.new_context(viewport=SIZE, color_scheme=theme, locale=locale, device_scale_factor=1)
             page = context.new_page()
-            for example in EXAMPLES:
+            for example in EXAMPLES if locale == ENGLISH else EXAMPLES[:1]:
                 page.goto(f"{url}/?example={example}")
                 page.wait_for_selector(READY)
                 page.wait_for_selector(f"[data-example={example}][aria-pressed=true]")
-                page.evaluate("() => document.fonts.ready")
-                file = out / f"{example}-{theme}.png"
-                page.screenshot(path=file)
-                written.append(file)
+                shot(page, f"{prefix}{example}-{theme}")
+            for name, steps in VIEWS.items() if theme == "light" else ():
+                page = context.new_page()
+                page.goto(f"{url}/?example={EXAMPLES[0]}")
+                page.wait_for_selector(READY)
+                steps(page)
+                shot(page, f"{prefix}{name}")
+                page.close()
             context.close()
-        context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light", locale="en-US")
-        for name, steps in VIEWS.items():
-            page = context.new_page()
-            page.goto(f"{url}/?example={EXAMPLES[0]}")
-            page.wait_for_selector(READY)
-            steps(page)
-            page.evaluate("() => document.fonts.ready")
-            page.screenshot(path=out / f"{name}.png")
-            written.append(out / f"{name}.png")
-            page.close()
-        context.close()
     return written
 
 

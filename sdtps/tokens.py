@@ -20,7 +20,7 @@ from sdtps.images.read import Prepared, Source, prepare, read_triplet
 from sdtps.models.backbone import HALF, Backbone, Tokens
 from sdtps.models.reid import Encoded, ModelConfig, ReidModel
 from sdtps.pipeline import Encoding, OpenSet
-from sdtps.runs.probe import settings_of, shadow
+from sdtps.runs.probe import ALIASES, settings_of, shadow
 from sdtps.runs.taps import find_module
 from sdtps.support.errors import InputError
 from sdtps.support.messages import Message
@@ -48,8 +48,8 @@ class GivenTokens(Backbone):
 
 
 def analyse_tokens(
-    patches: Mapping[str, Any],
-    globals: Mapping[str, Any],  # noqa: A002 - the module's own name for it
+    patches: Any,
+    globals: Any,  # noqa: A002 - the module's own name for it
     module: nn.Module | None = None,
     settings: Settings | None = None,
     *,
@@ -59,9 +59,10 @@ def analyse_tokens(
     """From the tokens of your own model to every number; the analysis shows itself like any other.
 
     Args:
-        patches: (N, C) or (1, N, C) patch tokens of one image set by modality, `"rgb"`, `"nir"`, `"tir"`; tensors or
-            arrays, row by row, without class and register tokens.
-        globals: (C,) or (1, C) global vector by modality.
+        patches: (N, C) or (1, N, C) patch tokens of one image set by modality, `"rgb"`, `"nir"`, `"tir"`, or three in
+            this order, also stacked: (3, N, C), (3, 1, N, C) or (1, 3, N, C); tensors or arrays, row by row, without
+            class and register tokens.
+        globals: (C,) or (1, C) global vector by modality, or three of them likewise: (3, C).
         module: your SDTPS module, ours or the reference's, or a model that holds one; a `Selector`; None ranks by the
             attention maps alone. It is copied, and stays in the mode it is in.
         settings: ratios, beta, tau, variant; by default those of the module.
@@ -100,23 +101,44 @@ def analyse_tokens(
     return OpenSet(model, prepared, None, notes, Encoding(key, encoded)).analyse(settings)
 
 
-def _tokens(given: Mapping[str, Any], name: str, dimensions: int) -> dict[str, Tensor]:
+def _by_modality(given: Any, name: str, dimensions: int) -> dict[str, Any]:
+    """What belongs to each modality, from a mapping, a sequence or a stack."""
+    if isinstance(given, Mapping):
+        lower = {str(key).lower(): value for key, value in given.items()}
+        found = {m: lower[alias] for m, aliases in ALIASES.items() for alias in aliases if alias in lower}
+        for m in MODALITIES:
+            if m not in found:
+                text = "There are no {name} for {modality}; give rgb, nir and tir."
+                raise InputError("tokens.missing", text, name=name, modality=str(m))
+        return found
+    shape: tuple[int, ...] = getattr(given, "shape", ())
+    stacked = given[0] if len(shape) == dimensions + 2 and shape[0] == 1 else given  # a batch of one around them
+    try:
+        return dict(zip(map(str, MODALITIES), stacked, strict=True))
+    except (TypeError, ValueError):
+        text = "{name} must be rgb, nir and tir by name, or three in this order, also stacked; these are {what}."
+        what = f"of the shape {tuple(shape)}" if shape else f"a {type(given).__name__}"
+        raise InputError("tokens.three", text, name=name, what=what) from None
+
+
+def _tokens(given: Any, name: str, dimensions: int) -> dict[str, Tensor]:
     """One image set by modality, as a batch of one on the CPU in fp32."""
     found = {}
-    for m in MODALITIES:
-        if m not in given:
-            text = "There are no {name} for {modality}; give rgb, nir and tir."
-            raise InputError("tokens.missing", text, name=name, modality=str(m))
-        tensor = torch.as_tensor(given[m]).detach().float().cpu()
+    for m, value in _by_modality(given, name, dimensions).items():
+        try:
+            tensor = torch.as_tensor(value).detach().float().cpu()
+        except (TypeError, ValueError, RuntimeError):
+            text = "{name} of {modality} are no tensor or array of numbers."
+            raise InputError("tokens.numbers", text, name=name, modality=m) from None
         if tensor.dim() == dimensions:
             tensor = tensor.unsqueeze(0)
         if tensor.dim() != dimensions + 1 or len(tensor) != 1:
             text = "{name} of {modality} have the shape {shape}; give one image set: (N, C) patches, (C,) globals."
-            raise InputError("tokens.shape", text, name=name, modality=str(m), shape=str(tuple(tensor.shape)))
+            raise InputError("tokens.shape", text, name=name, modality=m, shape=str(tuple(tensor.shape)))
         if not bool(tensor.isfinite().all()):
             text = "{name} of {modality} hold values that are not finite; check the model that made them."
-            raise InputError("tokens.nan", text, name=name, modality=str(m))
-        found[str(m)] = tensor.contiguous()
+            raise InputError("tokens.nan", text, name=name, modality=m)
+        found[m] = tensor.contiguous()
     return found
 
 

@@ -146,6 +146,10 @@ class Variant:
         """Whether a weight network blends the kept patches."""
         return self.selector == "sdtps" and self.aggregation is not Aggregation.NONE
 
+    def trains_at_tau(self, gumbel: bool) -> bool:
+        """Whether tau shapes the training; without Gumbel noise the 1e10 mask falls away, and its tau with it."""
+        return self.decision in (Decision.SOFT, Decision.TOKENS) or (gumbel and self.decision is Decision.MASK_1E10)
+
     def knob(self, name: str) -> Knob | None:
         """The knob of that name, if it has one."""
         return next((k for k in self.knobs if k.name == name), None)

@@ -31,7 +31,6 @@ START_SECONDS = 180
 # The tests set this: servers are forked from a process that has imported everything, as starts are not what they test.
 warm_start = False
 READY = ".lens-grid[data-settings]"
-SERVING = "serving"  # what the log of app.py says once it is up
 Result = TypeVar("Result")
 _browsers: list[Any] = []
 
@@ -75,7 +74,7 @@ def running(*command: str, descriptors: int | None = None) -> Iterator[Running]:
             if descriptors is not None:
                 resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (descriptors, descriptors))
             url = f"http://127.0.0.1:{port}"
-            _wait_for(url, process, log, SERVING if command[0] == str(APP) else "")
+            _wait_for(url, process, log)
             yield Running(url, process, log, cache)
         finally:
             process.terminate()
@@ -142,20 +141,18 @@ def _start(command: list[str], environment: dict[str, str], log: Path) -> "subpr
         return subprocess.Popen(whole, cwd=APP.parent, env=environment, stdout=stream, stderr=stream)
 
 
-def _wait_for(url: str, process: "subprocess.Popen[bytes] | Warm", log: Path, said: str) -> None:
-    """Until it answers and says so: at the end of its start Gradio asks itself, and must not be crowded then."""
+def _wait_for(url: str, process: "subprocess.Popen[bytes] | Warm", log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError(f"The server stopped while starting:\n{log.read_text()}")
         try:
             urllib.request.urlopen(f"{url}/config", timeout=2).close()
-            answers = True
-        except urllib.error.HTTPError as answer:
-            answers = answer.code != 503  # it is starting; any other answer is one, if only that one has to sign in
-        except OSError:
-            answers = False
-        if answers and said in log.read_text():
             return
-        time.sleep(0.2)  # nothing to wait on yet but time
+        except urllib.error.HTTPError as answer:
+            if answer.code != 503:
+                return  # it answers, if only that one has to sign in
+            time.sleep(0.2)  # it says that it is starting
+        except OSError:
+            time.sleep(0.2)  # nothing to wait on yet but time
     raise RuntimeError(f"The server did not start within {START_SECONDS} seconds.")

@@ -1,15 +1,20 @@
 """The Dockerfile, read by the same code that walks its steps; and the bill of materials."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from scripts import container
 from scripts.container_steps import ROOT, Stage, ignored, read_dockerfile
 from scripts.sbom import bill, closure, licence, normalised, pinned
 from scripts.soak import SLACK, Reading, judge
+from sdtps import resources
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 RULES = (ROOT / ".dockerignore").read_text().split()
@@ -59,10 +64,13 @@ def locked(name: str) -> set[str]:
 def test_locks_hold_every_package_with_hashes_and_no_address(lock: str, source: str) -> None:
     text = (ROOT / lock).read_text()
     pins = dict(re.findall(r"^([a-z0-9-]+)(?:\[.*\])?==(\S+)", text, re.MULTILINE))
+    conditional = re.findall(r"^([a-z0-9-]+)(?:\[.*\])?==\S+ ;", text, re.MULTILINE)
     assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}", text)) > len(pins)
     assert "://" not in text
     for requirement in pinned(ROOT / source):
-        assert pins[normalised(requirement.name)] in requirement.specifier, "run: make lock"
+        name = normalised(requirement.name)
+        assert pins[name] in requirement.specifier, "run: make lock"
+        assert name not in conditional, "run: make lock"
     assert set(closure(pinned(ROOT / source))) - {"pip"} <= set(pins)
 
 
@@ -86,6 +94,44 @@ def test_what_is_copied_exists_and_is_let_through(stages) -> None:
         assert not ignored(source, RULES)
     for path in (".git/config", "tests/conftest.py", ".venv/bin/python", "sdtps/__pycache__/x.pyc", "runs/x.pth"):
         assert ignored(path, RULES)
+
+
+def test_what_the_program_looks_for_is_inside() -> None:
+    """All but the pictures behind rendered people, whose packages are not in the image either."""
+    for folder in (resources.CHECKPOINTS, resources.EXAMPLES, resources.GALLERY, resources.LAB, resources.CONFIGS):
+        path = str(folder.relative_to(ROOT))
+        assert f"COPY {path.split('/')[0]} " in DOCKERFILE, path
+        assert path == "checkpoints" or not ignored(path, RULES), path
+    assert not ignored("configs/embedded.yaml", RULES)
+
+
+def test_wheels_of_a_folder_are_for_the_build_alone(monkeypatch, tmp_path) -> None:
+    asked, settings = [], []
+
+    def run(*words: str) -> None:
+        asked.extend(words)
+        settings.append(Path(next(w for w in words if ":/etc/pip.conf:" in w)[9:].split(":")[0]).read_text())
+
+    monkeypatch.setattr(container, "run", run)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setenv("TORCH", "torch==2.13.0+cpu")
+    container.build("cpu", "tried")
+    assert f"--volume={tmp_path}:/mnt/wheels0:ro" in asked
+    assert "find-links = /mnt/wheels0\n" in settings[0]
+    assert "--build-arg=TORCH=torch==2.13.0+cpu" in asked
+
+
+def test_a_build_that_fails_is_a_sentence(monkeypatch, capsys) -> None:
+    def fails(*_: str) -> str:
+        raise subprocess.CalledProcessError(1, "buildah")
+
+    monkeypatch.setattr(container, "run", fails)
+    monkeypatch.setattr(container, "make_base", lambda: None)
+    monkeypatch.setattr(container, "TOOLS", ())
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    monkeypatch.setattr(sys, "argv", ["container.py", "--target", "cpu"])
+    assert container.main() == 1
+    assert capsys.readouterr().err == "The cpu image was not built; the step that failed is above.\n"
 
 
 def test_only_the_shipped_weights_get_into_an_image_and_its_base_takes_a_digest() -> None:

@@ -56,6 +56,45 @@ def test_arrays_without_a_batch_and_without_a_module_rank_by_the_maps(tokens, mo
     assert found._repr_html_().startswith("<iframe")
 
 
+def stacked(part, axis: int = 0):
+    return torch.stack([part[m] for m in NAMES], axis)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        stacked,  # (3, 1, N, C) and (3, 1, C)
+        lambda part: stacked(part, 1),  # (1, 3, N, C) and (1, 3, C)
+        lambda part: stacked(part)[:, 0].numpy(),  # (3, N, C) and (3, C)
+        lambda part: [part[m][0] for m in NAMES],
+        lambda part: tuple(part[m].numpy() for m in NAMES),
+        lambda part: dict(zip(("TI", "RGB", "NI"), (part["tir"], part["rgb"], part["nir"]), strict=True)),
+        lambda part: [part[m][0].tolist() for m in NAMES],
+    ],
+)
+def test_stacks_sequences_and_other_names_are_the_same_tokens(tokens, given):
+    expected = sdtps.analyse_tokens(*tokens, grid=(16, 8))
+    found = sdtps.analyse_tokens(*map(given, tokens), grid=(16, 8))
+    for m in NAMES:
+        assert np.array_equal(found[m].score, expected[m].score)
+
+
+@pytest.mark.parametrize(
+    ("patches", "sentence"),
+    [
+        (torch.ones(2, 3, 128, 64), r"of the shape \(2, 3, 128, 64\)"),
+        (torch.ones(3, 2, 128, 64), r"rgb have the shape \(2, 128, 64\); give one image set"),
+        (torch.ones(128, 64), r"three in this order, also stacked; these are of the shape \(128, 64\)"),
+        ([torch.ones(128, 64)] * 2, "these are a list"),
+        (None, "these are a NoneType"),
+        (["a", "b", "c"], "rgb are no tensor or array of numbers"),
+    ],
+)
+def test_what_is_no_image_set_is_refused_in_a_sentence(tokens, patches, sentence):
+    with pytest.raises(sdtps.InputError, match=sentence):
+        sdtps.analyse_tokens(patches, tokens[1])
+
+
 def test_a_soft_selector_drops_nothing(tokens):
     found = sdtps.analyse_tokens(*tokens, SoftSDTPS(64, 128).eval(), grid=(8, 16))
     assert found["rgb"].soft

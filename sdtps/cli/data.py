@@ -4,6 +4,7 @@ import argparse
 
 from sdtps.cli.options import Subparsers
 from sdtps.cli.options import add_command as add_parser
+from sdtps.cli.work import FOLDER
 from sdtps.datasets import UNKNOWN, open_dataset
 
 SHOWN_BROKEN = 10
@@ -18,7 +19,7 @@ def add_command(commands: Subparsers) -> None:
     parser = add_parser(
         commands, "data", "say which data set a folder holds, its splits, and what is broken in it", EXAMPLES
     )
-    parser.add_argument("folder")
+    parser.add_argument("folder", help=FOLDER)
     parser.add_argument("--all", action="store_true", help=f"list every broken file, not the first {SHOWN_BROKEN}")
     parser.set_defaults(run=run)
 

@@ -19,7 +19,7 @@ def add_command(commands: shared.Subparsers) -> None:
     parser.add_argument("--split", help="of the folder (default: its query split)")
     parser.add_argument("--limit", type=int, help="at most so many image sets of the folder")
     parser.add_argument("--orders", type=int, default=200, help="random orders behind each band")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of the random orders (0)")
     shared.add_model(parser)
     shared.add_settings(parser)
     parser.set_defaults(run=run)

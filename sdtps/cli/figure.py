@@ -40,13 +40,14 @@ def add_look(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("look")
     group.add_argument("--width", default="cvpr-page", help=f"{', '.join(PRESETS)}, or inches (cvpr-page)")
     group.add_argument("--columns", help=f"from left to right, with commas: {','.join(PANELS)}")
-    group.add_argument("--colormap", choices=[c for c in COLOUR_MAPS if c != "diverging"], default="viridis")
+    group.add_argument("--colormap", choices=[c for c in COLOUR_MAPS if c != "diverging"], default="viridis",
+        help="colours of a map (viridis)")  # fmt: skip
     group.add_argument("--scale", choices=("shared", "map"), default="shared", help="one colour bar per column or map")
     shared.add_over(group)
-    group.add_argument("--dropped", choices=("dim", "black"), default="dim")
+    group.add_argument("--dropped", choices=("dim", "black"), default="dim", help="how dropped patches look (dim)")
     group.add_argument("--captions", action="store_true", help="print (a), (b), ... below the columns")
     group.add_argument("--no-provenance", action="store_true", help="leave out the line on weights and settings")
-    group.add_argument("--language", choices=tuple(WORDS), default="en")
+    group.add_argument("--language", choices=tuple(WORDS), default="en", help="of the labels (en)")
 
 
 def check_format(out: str) -> Path:

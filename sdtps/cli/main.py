@@ -2,9 +2,12 @@
 
 import argparse
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from sdtps.cli import (
@@ -29,6 +32,7 @@ from sdtps.cli import (
     weights,
 )
 from sdtps.cli.options import run_selectors
+from sdtps.cli.page_options import build_parser as page_parser
 from sdtps.support.errors import LensError, owner_sentence
 from sdtps.support.terminal import INTERRUPTED
 
@@ -54,18 +58,36 @@ COMMANDS = (
     completion,
 )
 TRACEBACK = "SDTPS_TRACEBACK"
-EPILOG = "Each command has its own --help. Exit codes: 0 done, 1 could not be done, 2 wrong usage."
+EPILOG = """examples:
+  {prog} inspect RGB.png NIR.png TIR.png
+  {prog} figure RGB.png NIR.png TIR.png --out figure.pdf --width cvpr-column
+  {prog} bundle RGB.png NIR.png TIR.png --out set.zip --weights DeMobest.pth
+  {prog} evaluate RGBNT201 --weights DeMobest.pth --device cuda
+
+Each command has its own --help with more. Exit codes: 0 done, 1 could not be done, 2 wrong usage."""
 
 
 def build_parser() -> argparse.ArgumentParser:
     """All commands with their options; imports nothing that computes."""
     called = Path(sys.argv[0]).name
     prog = called if called == "sdtps" else "python -m sdtps"
-    parser = argparse.ArgumentParser(prog=prog, description=__doc__.partition(": ")[2].capitalize(), epilog=EPILOG)
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description=__doc__.partition(": ")[2].capitalize(),
+        epilog=EPILOG.format(prog=prog),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add_command(commands)
     return parser
+
+
+def every_parser() -> dict[str, argparse.ArgumentParser]:
+    """Each command's own by its name, and the page's, which `serve` and `sdtps-lens` share."""
+    found = next(a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction))
+    page = page_parser()
+    return {**found.choices, serve.NAME: page, "sdtps-lens": page}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,21 +105,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.arguments = more  # they are app.py's
     elif more:
         parser.error(f"unrecognized arguments: {' '.join(more)}")
+    pressed: list[int] = []
     try:
-        with warnings.catch_warnings():
+        with _noting_ctrl_c(pressed), warnings.catch_warnings():
             if not sys.warnoptions:  # libraries warn of odd files in their own terms; ours are the sentences
                 warnings.simplefilter("ignore")
-            return int(options.run(options))
+            code = int(options.run(options))
+            sys.stdout.flush()
+            return code
     except KeyboardInterrupt:
-        # Files appear whole or not at all, so there is nothing to warn of.
-        print("\nsdtps: stopped; what is written is complete.", file=sys.stderr)
-        return INTERRUPTED
+        return _stopped()
+    except BrokenPipeError:  # who read it, such as head, has seen enough; and nothing is said when Python flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except Exception as error:
+        if pressed:
+            return _stopped()
         # A note is what to do, in several lines of our own.
         print(f"sdtps: {_sentence(error)}", *getattr(error, "__notes__", ()), sep="\n", file=sys.stderr)
         if os.environ.get(TRACEBACK):
             raise
         return 1
+
+
+@contextmanager
+def _noting_ctrl_c(pressed: list[int]) -> Iterator[None]:
+    """A library may turn Ctrl-C into an error of its own, such as that of a damaged file; so it is written down."""
+
+    def note(number: int, _: object) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread() or (
+        signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    ):
+        yield
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _stopped() -> int:
+    # Files appear whole or not at all, so there is nothing to warn of.
+    print("\nsdtps: stopped; what is written is complete.", file=sys.stderr)
+    return INTERRUPTED
 
 
 def _sentence(error: Exception) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sdtps.pipeline import OpenSet
 
 Parser = argparse.ArgumentParser
+DEVICES = "auto, cpu, cuda, cuda:1, mps"
 Subparsers = Any  # what add_subparsers returns has no public name
 
 
@@ -98,7 +99,7 @@ def add_model(parser: Parser, *, anonymous: bool = False) -> None:
     """Weights and where they run."""
     add_sources(parser)
     add_selector(parser)
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps")
+    parser.add_argument("--device", default="auto", help=DEVICES)
     if anonymous:
         parser.add_argument(
             "--anonymous", action="store_true", help="leave out names and hashes of your files, for double-blind review"

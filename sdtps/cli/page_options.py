@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from sdtps.cli.options import Parser, add_selector, add_sources
+from sdtps.cli.options import DEVICES, Parser, add_selector, add_sources
 from sdtps.resources import EXAMPLES, GALLERY
 
 MCP_HELP = "offer analyse and figure as tools of an MCP server, too (needs: pip install 'mcp<2')"
@@ -25,6 +25,11 @@ USES = """examples:
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line, with the environment as default."""
+    return _with_environment(build_parser().parse_args(arguments))
+
+
+def build_parser() -> Parser:
+    """The page's options."""
     parser = Parser(
         prog="sdtps-lens",
         description="SDTPS Lens: see which patches SDTPS keeps, and why.",
@@ -35,21 +40,27 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     add_sources(parser)
     add_selector(parser)
     _flag(parser, "--allow-upload-weights", "let visitors load a checkpoint from their computer")
-    parser.add_argument("--device", default=_env("SDTPS_DEVICE") or "auto", help="auto, cpu, cuda, cuda:1, mps")
+    parser.add_argument("--device", default=_env("SDTPS_DEVICE") or "auto", help=DEVICES)
     _flag(parser, "--share", "open the page to everyone with the link, through a relay on the internet")
     parser.add_argument("--root-path", default=_env("SDTPS_ROOT_PATH"), help="path prefix behind a proxy")
     _add_folders(parser)
     _flag(parser, "--anonymous", "show no names of weights, folders and files, and no hashes, for double-blind review")
     _flag(parser, "--mcp", MCP_HELP)
     _add_visitors(parser)
-    parser.add_argument("--examples", type=Path, default=Path(_env("SDTPS_EXAMPLES") or EXAMPLES))
-    return _with_environment(parser.parse_args(arguments))
+    parser.add_argument(
+        "--examples", type=Path, default=_env("SDTPS_EXAMPLES") or EXAMPLES, help="folder of the examples to click on"
+    )
+    return parser
 
 
 def add_address(parser: Parser) -> None:
     """Where the page is."""
-    parser.add_argument("--host", default=_env("SDTPS_HOST", "GRADIO_SERVER_NAME") or "127.0.0.1")
-    parser.add_argument("--port", type=int, default=int(_env("SDTPS_PORT", "GRADIO_SERVER_PORT") or 7860))
+    host, port = _env("SDTPS_HOST", "GRADIO_SERVER_NAME"), _env("SDTPS_PORT", "GRADIO_SERVER_PORT")
+    parser.add_argument(
+        "--host", default=host or "127.0.0.1", help="address to listen on (127.0.0.1: this machine alone; 0.0.0.0: all)"
+    )
+    # A default in words is read like the option itself, so a wrong one is the same sentence.
+    parser.add_argument("--port", type=int, default=port or 7860, help="where the page is (7860)")
 
 
 def _add_folders(parser: Parser) -> None:
@@ -109,10 +120,15 @@ def _add_visitors(parser: Parser) -> None:
         "--rate-limit",
         metavar="N",
         type=int,
-        default=int(_env("SDTPS_RATE_LIMIT") or 0),
+        default=_env("SDTPS_RATE_LIMIT") or 0,
         help="requests per minute and address (default: no limit; a dragged slider makes about 20 a second)",
     )
-    parser.add_argument("--log-format", choices=LOG_FORMATS, default=_env("SDTPS_LOG_FORMAT") or "text")
+    parser.add_argument(
+        "--log-format",
+        choices=LOG_FORMATS,
+        default=_env("SDTPS_LOG_FORMAT") or "text",
+        help="a line per request and analysis, for people (text) or for programs (json)",
+    )
 
 
 def _with_environment(options: argparse.Namespace) -> argparse.Namespace:

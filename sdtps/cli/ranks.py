@@ -26,7 +26,7 @@ def add_command(commands: shared.Subparsers) -> None:
     parser.add_argument("--query", action="append", help=f"a file name; repeat for several (the first {SHOWN_QUERIES})")
     parser.add_argument("--depth", type=int, default=10, help="results per query (10)")
     parser.add_argument("--width", default="cvpr-page", help=f"{', '.join(PRESETS)}, or inches (cvpr-page)")
-    parser.add_argument("--language", choices=tuple(WORDS), default="en")
+    parser.add_argument("--language", choices=tuple(WORDS), default="en", help="of the labels (en)")
     parser.add_argument("--dpi", type=int, default=DPI, help=f"of a PNG ({DPI})")
     work.add_features(parser)
     shared.add_model(parser)

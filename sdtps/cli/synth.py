@@ -20,8 +20,8 @@ def add_command(commands: Subparsers) -> None:
     parser.add_argument("--ids", type=int, default=20, help="number of people")
     parser.add_argument("--views", type=int, default=4, help="views of each, one camera after the other")
     parser.add_argument("--seed", type=int, default=0, help="another seed is another world: people and cameras")
-    parser.add_argument("--split", choices=("train_171", "test"), default="test")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--split", choices=("train_171", "test"), default="test", help="where they go (test)")
+    parser.add_argument("--workers", type=int, default=2, help="processes that draw at once (2)")
     parser.add_argument(
         "--style",
         choices=("rendered", "drawn"),

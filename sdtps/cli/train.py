@@ -1,8 +1,9 @@
 """`train`: a recipe to weights."""
 
 import argparse
+from pathlib import Path
 
-from sdtps.cli.options import Subparsers
+from sdtps.cli.options import DEVICES, Subparsers
 from sdtps.cli.options import add_command as add_parser
 from sdtps.resources import CONFIGS
 
@@ -16,11 +17,19 @@ def add_command(commands: Subparsers) -> None:
     """Describe the command."""
     parser = add_parser(commands, "train", "train a recipe, with a record of it", EXAMPLES)
     parser.add_argument(
-        "--config", default=str(CONFIGS / "embedded.yaml"), help="a recipe (default: the embedded model's)"
+        "--config",
+        default=str(CONFIGS / "embedded.yaml"),
+        help="a recipe; shipped ones by name (default: embedded.yaml)",
     )
-    parser.add_argument("--device", default="auto")
+    parser.add_argument("--device", default="auto", help=DEVICES)
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint of the same recipe")
     parser.set_defaults(run=run)
+
+
+def find_recipe(given: str) -> str:
+    """The file, or the shipped one of its name, which an installed package keeps inside."""
+    shipped = CONFIGS / Path(given).name
+    return str(shipped) if shipped.is_file() and not Path(given).exists() else given
 
 
 def run(options: argparse.Namespace) -> int:
@@ -28,5 +37,6 @@ def run(options: argparse.Namespace) -> int:
     from sdtps.training.recipe import Recipe
     from sdtps.training.trainer import train
 
-    print(f"written: {train(Recipe.read(options.config), options.device, options.resume)}")
+    recipe = Recipe.read(find_recipe(options.config))
+    print(f"written: {train(recipe, options.device, options.resume)}")
     return 0

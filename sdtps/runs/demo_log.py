@@ -8,9 +8,9 @@ import math
 import re
 from typing import Any
 
-import numpy as np
 import yaml
 
+from sdtps.runs.columns import columns
 from sdtps.runs.schema import Run
 from sdtps.support.messages import Message
 
@@ -151,9 +151,4 @@ def _finished(run: _Reading) -> tuple[Any, ...]:
     if steps and any(math.isnan(row["loss"]) for row in steps):
         notes.append(Message("runs.log_nan", "The log says nan as a loss."))
     about = {"classes": run.classes, "source": "demo"}
-    return run.settings, _columns(steps), _columns(epochs), None, about, None, tuple(notes)
-
-
-def _columns(rows: list[dict[str, float]]) -> dict[str, Any]:
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: np.array([row.get(name, math.nan) for row in rows], float) for name in names}
+    return run.settings, columns(steps), columns(epochs), None, about, None, tuple(notes)

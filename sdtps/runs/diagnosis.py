@@ -130,7 +130,7 @@ def amplified(run: Run) -> Iterable[Finding]:
             yield Finding(
                 "amplified",
                 run.name,
-                Message("finding.amplified", text, route=route, times=f"{times[at]:.0e}"),
+                Message("finding.amplified", text, route=Message(f"evidence.{route}", route), times=f"{times[at]:.0e}"),
                 {route: float(values[at]), "aggregation": float(beside[at]), "times": float(times[at])},
                 int(epochs[at]),
             )
@@ -146,10 +146,14 @@ def not_finite(run: Run) -> Iterable[Finding]:
         place, name = min(places, key=lambda found: (found[0], names.index(found[1])))
         epoch = int(run.scalar("epoch")[place])
         text = "{name} is no number from step {step} (epoch {epoch}) on; what follows means nothing."
-        said = Message("finding.not_finite", text, name=name, step=int(steps[place]), epoch=epoch)
+        said = Message("finding.not_finite", text, name=_in_words(name), step=int(steps[place]), epoch=epoch)
         shown = [k for k in dict.fromkeys(("loss", name)) if place and len(run.scalar(k))]
         before = {f"{k} one step before": float(run.scalar(k)[place - 1]) for k in shown}
         yield Finding("not_finite", run.name, said, before, epoch)
+
+
+def _in_words(column: str) -> Message:
+    return Message(f"recorded.{column}", column.replace(GRADIENT, "the gradient at the "))
 
 
 def _broken(run: Run, name: str) -> Any:

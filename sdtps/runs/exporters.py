@@ -2,11 +2,11 @@
 
 import csv
 import io
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from sdtps.runs.columns import is_absent
 from sdtps.runs.schema import Run, Values
 from sdtps.runs.tensorboard import EventWriter
 from sdtps.support.files import write_whole
@@ -25,12 +25,12 @@ def to_csv(run: Run, folder: Path) -> list[Path]:
 
 
 def table_of(columns: Mapping[str, Values]) -> str:
-    """Columns as CSV; an empty cell where there is no number."""
+    """Columns as CSV: `nan` where a training wrote it, an empty cell where it wrote nothing."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
-    for row in zip(*columns.values(), strict=True):
-        writer.writerow(["" if math.isnan(v) else f"{v:.9g}" for v in row])
+    cells = [["" if gap else f"{v:.9g}" for v, gap in zip(c, is_absent(c), strict=True)] for c in columns.values()]
+    writer.writerows(zip(*cells, strict=True))
     return stream.getvalue()
 
 
@@ -39,9 +39,9 @@ def to_tensorboard(run: Run, folder: Path) -> Path:
     writer = EventWriter(folder)
     ends = run.epochs["step"] - 1 if "step" in run.epochs else run.epochs.get("epoch", ())
     for columns, places in ((run.steps, run.scalar("step")), (run.epochs, ends)):
-        names = [n for n in columns if n not in ("step", "seconds")]
+        gaps = {n: is_absent(values) for n, values in columns.items() if n not in ("step", "seconds")}
         for i, step in enumerate(places):
-            there = {n: float(columns[n][i]) for n in names if not math.isnan(columns[n][i])}
+            there = {n: float(columns[n][i]) for n, gap in gaps.items() if not gap[i]}
             if there:
                 writer.add(int(step), there)
     writer.close()

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sdtps.images.read import Triplet, read_triplet
+from sdtps.runs.columns import columns, is_number
 from sdtps.runs.demo_log import read_demo_log
 from sdtps.runs.probe import unpack
 from sdtps.runs.recorder import read_lines
@@ -28,7 +29,6 @@ from sdtps.runs.schema import (
     SCHEMA,
     STEPS,
     Run,
-    Values,
     Watched,
 )
 from sdtps.runs.tensorboard import PATTERN, read_events
@@ -104,7 +104,7 @@ def read_run(folder: str | os.PathLike[str]) -> Run:
         text = "{count} unfinished lines at the end were left out; the recording was cut off there."
         notes.append(Message("runs.cut", text, count=lost + lost_epochs))
     bad = _json(folder / FIRST_BAD)
-    ends = sorted((r["step"], r["epoch"]) for r in epochs if _is_number(r.get("step")) and _is_number(r.get("epoch")))
+    ends = sorted((r["step"], r["epoch"]) for r in epochs if is_number(r.get("step")) and is_number(r.get("epoch")))
     return Run(
         name=str(about.get("name") or folder.name),
         settings=about.get("settings") or {},
@@ -151,20 +151,6 @@ def _once(rows: Iterable[dict[str, Any]], key: str) -> list[dict[str, Any]]:
     """One row for each number, the last that was written, in order."""
     last = {int(row[key]): row for row in rows if isinstance(row.get(key), int | float) and math.isfinite(row[key])}
     return [last[n] for n in sorted(last)]
-
-
-def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Values]:
-    """Rows with names to one array per name; NaN where a row has none."""
-    names = dict.fromkeys(name for row in rows for name, v in row.items() if _is_number(v))
-    return {name: np.array([_float(row.get(name)) for row in rows]) for name in names}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _float(value: Any) -> float:
-    return float(value) if _is_number(value) else math.nan
 
 
 def read_tensorboard(files: Sequence[Path], name: str) -> Run:

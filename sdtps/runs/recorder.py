@@ -27,6 +27,7 @@ from sdtps.support.errors import LensError
 from sdtps.support.files import whole_file, write_whole
 from sdtps.types import Settings
 
+WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 DIGITS, GRADIENT_DIGITS = 9, 5  # significant digits: of numbers that are compared to the bit, and of the others
 LAG = 10  # steps that wait on another device than the CPU before they are written, so that nothing is held up
 REMEMBERED = 50  # steps whose median says what is usual
@@ -204,7 +205,7 @@ class Recorder:
         target = self.folder / FIRST_BAD
         if why is not None and not target.exists():
             found = {"step": row["step"], "epoch": row["epoch"], "why": why, "scalars": row, "batch": _plain(facts)}
-            write_whole(target, json.dumps(found, indent=1).encode())
+            write_whole(target, json.dumps(_spelled(found), indent=1).encode())
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -217,7 +218,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
             except ValueError:
                 continue
             if isinstance(row, dict):
-                rows.append(row)
+                rows.append({k: WORDS.get(v, v) if isinstance(v, str) else v for k, v in row.items()})
     return rows
 
 
@@ -232,4 +233,13 @@ def _number(value: Any, digits: int) -> Any:
 
 
 def _line(row: Mapping[str, Any]) -> str:
-    return json.dumps(row, separators=(",", ":")) + "\n"
+    return json.dumps(_spelled(row), separators=(",", ":")) + "\n"
+
+
+def _spelled(value: Any) -> Any:
+    """The same with words for numbers that JSON has none for."""
+    if isinstance(value, Mapping):
+        return {k: _spelled(v) for k, v in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value

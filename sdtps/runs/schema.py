@@ -7,6 +7,7 @@
     probes/0/       the watched pictures, at the model's size
     first_bad.json  the first step that was not finite or that exploded, with its batch's statistics
 
+JSON has no word for a number that is none, so the words "NaN", "Infinity" and "-Infinity" stand for it.
 Lines are appended and files appear whole, so a training that is killed leaves a folder that opens.
 """
 
@@ -71,7 +72,8 @@ class Run:
     Attributes:
         name: what to call it.
         settings: everything that was set, by name; two runs are compared by it.
-        steps: scalar name → (S,) values by step, NaN where a step has none; `step` and `epoch` among them.
+        steps: scalar name → (S,) values by step, `columns.ABSENT` where a step has none; `step` and
+            `epoch` among them.
         epochs: scalar name → (E,) values by epoch; `epoch` among them.
         folder: where it lies; None for runs read from other programs' logs.
         about: the rest of `run.json`: versions, classes, grid, probes.

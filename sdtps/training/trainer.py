@@ -36,6 +36,7 @@ from sdtps.training.sources import Batch, CachedTokens, FolderImages, Source, ba
 from sdtps.training.synth import edition
 from sdtps.training.tokens import TokenSet, cache_synthetic
 from sdtps.training.validate import TokenValidation, Validate, folder_validation, scores
+from sdtps.variants import get_variant
 
 RESULT = "model.safetensors"
 PHASE_SEED = 1000  # between the seeds of two phases
@@ -192,11 +193,14 @@ class Trainer:
         return self.save_model(RESULT)
 
     def save_model(self, name: str) -> Path:
-        """Write the weights as a whole checkpoint: without heads, with the ratios and the variant of the training."""
+        """Write the weights as a whole checkpoint: without heads, with the settings and the variant of the training."""
         final = deepcopy(self._judged)
         final.config = replace(final.config, num_classes=0)
         _drop_heads(final)
         trained = {n: getattr(self.recipe, n) for n in ("sparse_ratio", "aggr_ratio", "beta")}
+        selection = self.recipe.selection
+        if get_variant(self.recipe.variant).trains_at_tau(selection.gumbel):
+            trained["tau"] = selection.tau
         place = {"seed": str(self.recipe.seed), "steps": str(self.step)}
         save_checkpoint(final, self.out / name, half=True, trained_settings=json.dumps(trained), **place)
         return self.out / name

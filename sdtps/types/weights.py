@@ -42,7 +42,7 @@ class WeightsReport:
         absent: parts of SDTPS that the checkpoint does not have at all: `predictor`, `aggregation`.
         assumed: plain sentences on what the file does not say and was assumed.
         facts: what the shapes say: grid, input size, classes, cameras, rows and so on.
-        settings: ratios and beta of the training, where a configuration says them.
+        settings: ratios, beta and tau of the training, where a configuration says them.
         about: what the weights say of themselves, by language and part (`sdtps.checkpoints.about`); mostly nothing.
     """
 

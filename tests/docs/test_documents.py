@@ -100,7 +100,9 @@ def test_every_variant_is_explained(document):
 def test_both_guides_show_the_same():
     guides = [(PROJECT / path).read_text(encoding="utf-8") for path in ("docs/guide.md", "docs/zh/guide.md")]
     pictures = [re.findall(r"screenshots/([\w-]+\.png)", text) for text in guides]
-    assert pictures[0] == pictures[1]
+    # The Chinese guide has the page and its views in Chinese; the table of examples is the same.
+    assert pictures[0] == [name.removeprefix("zh-") for name in pictures[1]]
+    assert {"zh-day-light.png", "zh-why.png", "zh-compare.png"} <= set(pictures[1])
     assert all("triplet" not in text.lower() for text in guides)
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from sdtps.runs.diagnosis import diagnose, differing_settings
-from sdtps.runs.schema import Run
+from sdtps.runs.schema import GRADIENT, ROUTES, Run
 from sdtps.runs.series import settling
+from sdtps.web.static import texts
 from tests.runs.made import made, watched, with_maps
 
 FLAT = np.random.default_rng(1).normal(0, 0.002, 40)
@@ -72,6 +73,14 @@ def test_the_first_nan_is_named():
     (finding,) = [f for f in diagnose([made(loss=loss)]) if f.rule == "not_finite"]
     assert "step 12 (epoch 2)" in finding.said
     assert finding.evidence["loss one step before"] == pytest.approx(loss[11])
+
+
+def test_what_was_recorded_is_named_in_words_of_both_languages():
+    gradient = np.full(40, np.inf)
+    (finding,) = [f for f in diagnose([made(**{"grad/scores": gradient})]) if f.rule == "not_finite"]
+    assert finding.said.startswith("the gradient at the scores is no number from step 0")
+    codes = {f"recorded.{name}" for name in ("loss", *(GRADIENT + route for route in ROUTES))}
+    assert {f"note.{code}" for code in codes | {"evidence.scores", "evidence.predictor"}} <= texts()["zh"].keys()
 
 
 def test_gaps_in_a_gradient_are_no_nan():

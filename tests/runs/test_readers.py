@@ -1,17 +1,21 @@
 """Runs from other programs: DeMo's text logs with all their traps, TensorBoard files; and our own, exported."""
 
 import csv
+import json
+import math
 import struct
 
 import numpy as np
 import pytest
 
+import sdtps
 from sdtps.cli.main import main
 from sdtps.resources import LAB
 from sdtps.runs.diagnosis import diagnose
 from sdtps.runs.exporters import to_csv, to_tensorboard
 from sdtps.runs.reader import distinct, read_runs
 from sdtps.runs.tensorboard import EventWriter, masked_crc, read_events
+from tests.runs.doubles import ours as tiny_model
 from tests.runs.made import made
 
 AT = "2025-12-06 11:50:01,123 DeMo.train INFO: "
@@ -142,6 +146,28 @@ def test_tables_and_events_of_a_run(tmp_path):
     to_tensorboard(run, tmp_path / "events")
     (again,) = read_runs(tmp_path / "events")
     assert again.scalar("grad/scores") == pytest.approx(run.scalar("grad/scores"))
+
+
+def test_a_number_that_is_none_is_exported_and_one_that_was_never_written_is_not(tmp_path):
+    """The recorder's JSON stays JSON; a table and event files tell NaN from a gap."""
+    with sdtps.Recorder(tmp_path / "run", tiny_model(), probe=()) as recorder:
+        recorder.step(loss=5.0, acc=0.1)
+        recorder.step(loss=float("nan"))
+        recorder.step(loss=float("inf"), acc=0.2)
+    for name in ("steps.jsonl", "first_bad.json"):
+        text = (tmp_path / "run" / name).read_text()
+        parts = text.splitlines() if name.endswith("l") else [text]
+        assert all(json.loads(part, parse_constant=pytest.fail) for part in parts), "strict JSON"
+    (run,) = read_runs(tmp_path / "run")
+    table, *_ = to_csv(run, tmp_path)
+    with table.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(r["loss"], r["acc"]) for r in rows] == [("5", "0.1"), ("nan", ""), ("inf", "0.2")]
+    events = {(step, tag): value for step, tag, value in read_events(to_tensorboard(run, tmp_path / "events"))}
+    told = [at for at in events if at[1] in ("loss", "acc")]
+    assert told == [(0, "loss"), (0, "acc"), (1, "loss"), (2, "loss"), (2, "acc")]
+    assert math.isnan(events[1, "loss"])
+    assert events[2, "loss"] == math.inf
 
 
 def test_our_own_events_come_back_with_epochs_and_scores(tmp_path):

@@ -202,6 +202,22 @@ def test_ratios_and_variant_are_stored_with_the_weights(pictures, tmp_path):
     assert settings.variant == "importance"
 
 
+@pytest.mark.parametrize(
+    ("selection", "tau"),
+    [
+        (Selection("complete-gumbel", tau=5.0), 5.0),
+        (Selection("gumbel-soft", tau=2.0, gumbel=False), 2.0),
+        (Selection("complete-gumbel", tau=5.0, gumbel=False), None),
+        (Selection("final", tau=5.0), None),
+    ],
+)
+def test_tau_is_stored_with_the_weights_where_it_shaped_them(pictures, tmp_path, selection, tau):
+    checkpoint = train(folder_recipe(pictures, tmp_path / "run", selection=selection), "cpu", quiet=True)
+    model = sdtps.load_model(checkpoint, "cpu")
+    assert model.weights.settings.get("tau") == tau
+    assert model.settings.tau == (tau or 1.0)
+
+
 def test_of_a_drawn_ratio_none_is_said_to_be_the_one(pictures, tmp_path):
     checkpoint = train(folder_recipe(pictures, tmp_path / "run", sparse_ratio=(0.1, 0.9)), "cpu", quiet=True)
     assert "sparse_ratio" not in sdtps.load_model(checkpoint, "cpu").weights.settings

@@ -51,7 +51,7 @@ class Plan:
         assumed: what the file does not say.
         notes: what was done to it, or is not done with it.
         facts: what the shapes say besides the configuration.
-        settings: ratios and beta of the training, as far as they are known.
+        settings: ratios, beta and tau of the training, as far as they are known.
     """
 
     family: str

@@ -64,10 +64,13 @@ def _own(file: StateFile) -> Plan:
 
 
 def _trained_at(metadata: Mapping[str, str]) -> dict[str, float]:
-    """Ratios and beta of the training where each was one number; of a range that was drawn from, none is the one."""
+    """Ratios, beta and tau of the training where each was one number; of a range that was drawn from, none is the one.
+
+    A file names tau only where its training had one: otherwise the what-if maps begin at the default.
+    """
     try:
         told = json.loads(metadata.get("trained_settings", "{}"))
-        names = [k for k in ("sparse_ratio", "aggr_ratio", "beta") if isinstance(told[k], int | float)]
+        names = [k for k in ("sparse_ratio", "aggr_ratio", "beta", "tau") if isinstance(told.get(k), int | float)]
         known: dict[str, Any] = {k: float(told[k]) for k in names}
         Settings(**known)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):

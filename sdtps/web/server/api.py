@@ -40,7 +40,7 @@ from sdtps.web.server.parameters import (
     given,
 )
 from sdtps.web.session.backend import PageBackend
-from sdtps.web.session.jobs import QUICK_SECONDS, Lane
+from sdtps.web.session.jobs import Lane
 from sdtps.web.session.requests import SettingsFields, malformed
 from sdtps.web.session.tasks.exports import FileFormat, Look
 
@@ -76,7 +76,7 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
                 sheet = drawing.grid_figure(analysis, opened.prepared.pixels, options)
                 return {"content": sheet.render(wanted.format, wanted.dots)}
 
-            content = backend.jobs.run(draw, Lane.QUICK, QUICK_SECONDS)["content"]
+            content = backend.jobs.run(draw, Lane.QUICK)["content"]
             return _file(content, f"sdtps-figure.{wanted.format}", files)
 
         return answered(work)
@@ -88,7 +88,7 @@ def add_api(backend: PageBackend, files: set[str]) -> None:
             def pack(progress: Progress, _cancelled: Callable[[], bool]) -> dict[str, Any]:
                 return {"content": write_bundle(analysis, opened.prepared.pixels, progress=progress)}
 
-            content = backend.jobs.run(pack, Lane.QUICK, QUICK_SECONDS)["content"]
+            content = backend.jobs.run(pack, Lane.QUICK)["content"]
             return _file(content, "sdtps-bundle.zip", files)
 
         return answered(work)

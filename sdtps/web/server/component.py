@@ -9,7 +9,7 @@ from sdtps.export import payload
 from sdtps.web import static
 from sdtps.web.server.access_log import remark
 from sdtps.web.session.backend import PageBackend
-from sdtps.web.session.jobs import FILE_SECONDS, LONG_SECONDS, Lane
+from sdtps.web.session.jobs import Lane
 from sdtps.web.session.tasks import TASKS
 
 BUNDLE = "bundle"
@@ -35,9 +35,9 @@ def lens_view(backend: PageBackend) -> gr.HTML:
             return noted("stage", backend.stage(None, None))
         slot, content = data.data.get("slot"), data.files[0][1]
         if slot == BUNDLE:
-            opened = await backend.jobs.later(lambda: backend.open_bundle(content), Lane.FILES, FILE_SECONDS)
+            opened = await backend.jobs.later(lambda: backend.open_bundle(content), Lane.FILES)
             return noted("bundle", opened)
-        staged = await backend.jobs.later(lambda: backend.stage(slot, content), Lane.FILES, FILE_SECONDS)
+        staged = await backend.jobs.later(lambda: backend.stage(slot, content), Lane.FILES)
         return noted("stage", staged)
 
     async def upload_weights(data: object) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def lens_view(backend: PageBackend) -> gr.HTML:
         def work() -> dict[str, Any]:
             return backend.upload_weights(name, content, fields)
 
-        return noted("weights", await backend.jobs.later(work, Lane.WEIGHTS, LONG_SECONDS))
+        return noted("weights", await backend.jobs.later(work, Lane.WEIGHTS))
 
     def decide(data: object) -> dict[str, Any]:
         return noted("decide", backend.decide(data))

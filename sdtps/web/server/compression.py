@@ -1,5 +1,6 @@
 """The page and its files travel compressed; what a slider moves does not, because it would wait for it."""
 
+import functools
 import gzip
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -58,7 +59,7 @@ class Compression(HttpLayer):
             tag = headers.get("etag")
             packed = self._kept.get((path, tag)) if tag else None
             if packed is None:
-                packed = gzip.compress(body, LEVEL, mtime=0)
+                packed = gzip.compress(body, LEVEL, mtime=0) if tag else _packed_page(body)
                 if tag:
                     self._kept.put((path, tag), packed)
             if tag and not tag.startswith("W/"):
@@ -68,6 +69,12 @@ class Compression(HttpLayer):
         headers["content-length"] = str(len(body))
         await send({**start, "headers": headers.raw})
         await send({"type": "http.response.body", "body": body})
+
+
+@functools.lru_cache(maxsize=4)
+def _packed_page(page: bytes) -> bytes:
+    """The document has no tag, but is the same for most readers."""
+    return gzip.compress(page, LEVEL, mtime=0)
 
 
 def _pays(status: int, headers: Headers) -> bool:

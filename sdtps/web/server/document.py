@@ -1,5 +1,6 @@
 """What others see of the page before they open it: title, description and picture of our own in place of Gradio's."""
 
+import functools
 import html
 import re
 
@@ -22,6 +23,7 @@ FOREIGN = re.compile(rb'\s*(?:<meta\s+(?:property|name)="(?:og|twitter):[^"]*"[^
 HEAD = re.compile(rb"<meta charset=[^>]*>")
 
 
+@functools.lru_cache(maxsize=4)
 def described(page: bytes, address: str) -> bytes:
     """The document with our own description.
 

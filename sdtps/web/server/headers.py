@@ -5,6 +5,7 @@ inline scripts of each page are allowed by their hash: scripts or event handlers
 """
 
 import base64
+import functools
 import hashlib
 import re
 
@@ -34,6 +35,13 @@ PLAIN = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 HTML = "text/html"
+
+
+@functools.lru_cache(maxsize=4)
+def script_hashes(page: bytes) -> tuple[str, ...]:
+    """What a policy says about the inline scripts of a page."""
+    digests = (hashlib.sha256(text).digest() for text in SCRIPT.findall(page))
+    return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
 class SecurityHeaders(HttpLayer):
@@ -81,7 +89,6 @@ class SecurityHeaders(HttpLayer):
 
     def policy(self, page: bytes) -> str:
         """The policy of a page, with the hashes of its scripts."""
-        hashes = (base64.b64encode(hashlib.sha256(text).digest()).decode() for text in SCRIPT.findall(page))
-        allowed = " ".join((POLICY["script-src"], *(f"'sha256-{h}'" for h in hashes)))
+        allowed = " ".join((POLICY["script-src"], *script_hashes(page)))
         rules = POLICY | {"script-src": allowed, "frame-ancestors": self.ancestors}
         return "; ".join(f"{name} {value}" for name, value in rules.items())

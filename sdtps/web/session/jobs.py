@@ -30,7 +30,6 @@ KEPT = 64  # finished jobs whose answer may still be fetched
 KEPT_BYTES = 64 * 1024 * 1024  # of those answers, as JSON
 ABANDONED = 180.0  # seconds without a question, after which nobody wants it; a hidden tab asks once a minute
 STEP = 5.0  # seconds between two signs that somebody waits
-QUICK_SECONDS, FILE_SECONDS, LONG_SECONDS, ENDLESS = 60.0, 60.0, 600.0, float("inf")
 
 
 class Lane(StrEnum):
@@ -38,11 +37,15 @@ class Lane(StrEnum):
 
     QUICK = "quick"  # figures and bundles, which must not wait for an hour of indexing
     LONG = "long"
+    GALLERY = "gallery"  # a whole data set; what is done is kept, and nothing else waits for it
     FILES = "files"  # pictures and bundles that are being opened
     WEIGHTS = "weights"  # checkpoints that are being looked through
 
 
 AT_ONCE = {Lane.FILES: 2}  # one in the other lanes
+HOUR = 3600.0
+# That a job may take once it runs.
+SECONDS = {Lane.QUICK: 60.0, Lane.LONG: 600.0, Lane.GALLERY: 6 * HOUR, Lane.FILES: 60.0, Lane.WEIGHTS: 600.0}
 
 
 class Cancelled(Exception):
@@ -54,14 +57,14 @@ class Job:
 
     Args:
         work: called with a report of progress, and a question whether to stop.
-        seconds: that it may take once it runs.
+        lane: that it waits in; decides how long it may take.
     """
 
-    def __init__(self, work: Work, seconds: float = ENDLESS) -> None:
+    def __init__(self, work: Work, lane: Lane) -> None:
         self.work = work
         self.visitor = visitor().name
         self.context = copy_context()
-        self.lane = Lane.LONG
+        self.lane = lane
         self.done, self.total = 0, 0
         self.bytes = 0  # of the answer
         self.fetched = False
@@ -69,7 +72,7 @@ class Job:
         self.future: Future[Payload] = Future()
         self.error: Exception | None = None
         self.asked = time.monotonic()
-        self._seconds, self._deadline = seconds, ENDLESS
+        self._deadline = float("inf")  # until it runs
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
@@ -91,12 +94,12 @@ class Job:
         if self.unwanted:
             raise Cancelled
         if self.late:
-            raise too_slow(self._seconds)
+            raise too_slow(self.lane)
         self.done, self.total = done, total
 
     def run(self) -> None:
         """Do it; its future gets `result`, `error` or `cancelled`."""
-        self._deadline = time.monotonic() + self._seconds
+        self._deadline = time.monotonic() + SECONDS[self.lane]
         try:
             self.progress(0, 0)
             answer: Payload = {"result": self.work(self.progress, lambda: self.unwanted or self.late)}
@@ -121,16 +124,16 @@ class Jobs:
         self._served: OrderedDict[tuple[str, ...], float] = OrderedDict()  # addresses and sessions, and when
         self._lock = threading.Lock()
 
-    def start(self, work: Work, lane: Lane = Lane.LONG, seconds: float = LONG_SECONDS) -> Payload:
+    def start(self, work: Work, lane: Lane = Lane.LONG) -> Payload:
         """Queue `work(progress, cancelled)`; the answer holds the key to ask for it."""
         key = secrets.token_urlsafe(12)
-        self._add(key, Job(work, seconds), lane)
+        self._add(key, Job(work, lane))
         return {"job": key}
 
-    def run(self, work: Work, lane: Lane = Lane.LONG, seconds: float = LONG_SECONDS) -> Payload:
+    def run(self, work: Work, lane: Lane = Lane.LONG) -> Payload:
         """Queue work and wait for what it makes, as callers without a key do; raises what it raised."""
-        job, key = Job(work, seconds), secrets.token_urlsafe(12)
-        self._add(key, job, lane)
+        job, key = Job(work, lane), secrets.token_urlsafe(12)
+        self._add(key, job)
         while not job.future.done():
             job.asked = time.monotonic()
             wait([job.future], STEP)
@@ -143,11 +146,11 @@ class Jobs:
         found: Payload = answer["result"]
         return found
 
-    async def later(self, work: Callable[[], Payload], lane: Lane, seconds: float) -> Payload:
+    async def later(self, work: Callable[[], Payload], lane: Lane) -> Payload:
         """The same for a caller that must not take a thread while it waits; a failure becomes its answer."""
-        job, key = Job(lambda _progress, _cancelled: work(), seconds), secrets.token_urlsafe(12)
+        job, key = Job(lambda _progress, _cancelled: work(), lane), secrets.token_urlsafe(12)
         try:
-            self._add(key, job, lane)
+            self._add(key, job)
             answer = await asyncio.shield(asyncio.wrap_future(job.future))
         except Refusal as refused:
             return failure(refused)
@@ -170,7 +173,7 @@ class Jobs:
             return job.future.result()
         if job.late:  # it is inside something that reports nothing
             job.stop.set()
-            raise too_slow(job._seconds)
+            raise too_slow(job.lane)
         return {"done": job.done, "total": job.total}
 
     def cancel(self, key: str) -> Payload:
@@ -191,7 +194,8 @@ class Jobs:
         for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _add(self, key: str, job: Job, lane: Lane) -> None:
+    def _add(self, key: str, job: Job) -> None:
+        lane = job.lane
         with self._lock:
             self._forget()
             unfinished = [j for j in self._jobs.values() if not j.future.done() and j.lane == lane]
@@ -202,7 +206,6 @@ class Jobs:
             if job.visitor[0] and (own >= SHARE or near >= ADDRESS_SHARE):
                 text = "{count} pieces of your work are under way already; wait for one of them, or stop one."
                 raise Refusal("job.share", text, count=own if own >= SHARE else near)
-            job.lane = lane
             self._jobs[key] = job
             self._waiting[lane].append(job)
         self._pools[lane].submit(self._serve, lane)
@@ -246,7 +249,11 @@ def stopped() -> Refusal:
     return Refusal("job.cancelled", "The work was stopped before it was done; start it again.")
 
 
-def too_slow(seconds: float) -> Refusal:
+def too_slow(lane: Lane) -> Refusal:
     """The sentence for work whose time is up."""
+    seconds = SECONDS[lane]
+    if lane == Lane.GALLERY:
+        text = "This took longer than the {hours:.0f} hours it may take here; what is done is kept, so start it again."
+        return Refusal("job.hours", text, hours=seconds / HOUR)
     text = "This took longer than the {seconds:.0f} seconds it may take here and was stopped; ask for less."
     return Refusal("job.slow", text, seconds=seconds)

@@ -206,7 +206,8 @@ def explain_a_wrong_match(page: Page) -> None:
     expect(match.locator("[data-match=after]")).to_have_count(0)
 
     # What would have to go: without it, a right one stands before this one.
-    expect(match.locator("[data-match=win]")).to_contain_text("would have to go")
+    promise = match.locator("[data-match=win]").inner_text()
+    assert "would have to go" in promise
     page.locator("[data-match='match.win.take']").click()
     shown_match(page, about)
     said = match.locator("[data-match=after]").inner_text()
@@ -215,6 +216,9 @@ def explain_a_wrong_match(page: Page) -> None:
     mine, was, right, right_was = map(int, places.groups())
     assert was == place < right_was
     assert right < mine
+    told = re.search(r"stand first \(now at place (\d+)\)|place (\d+) \(now (\d+)\)", promise)
+    assert told is not None
+    assert [int(n) for n in told.groups() if n] == ([right_was] if right == 1 else [right, right_was])
 
 
 def test_the_folder_browser_sorts_and_filters_by_what_was_measured(open_page: OpenPage) -> None:

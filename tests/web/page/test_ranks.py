@@ -12,8 +12,10 @@ from sdtps.export import payload
 from sdtps.retrieval import feature_store as store
 from sdtps.retrieval.feature_store import FeatureStore
 from sdtps.retrieval.features import extend
+from sdtps.web.session import jobs
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.data_registry import DataRegistry
+from sdtps.web.session.jobs import Lane
 from tests.datasets import trees
 
 SETTINGS = {"sparse_ratio": 0.5, "aggr_ratio": 0.4, "beta": 0.25, "variant": "final"}
@@ -96,6 +98,28 @@ def test_kept_patches_are_those_of_an_analysis(bench, tiny_model):
     for m in ("rgb", "nir", "tir"):
         assert answer["masks"][m] == payload.pack_bytes(want[m].mask.astype(np.uint8))
     assert answer["masks"]["grid"] == {"rows": 16, "cols": 8}
+
+
+def test_indexing_ends_when_its_hours_are_up_and_goes_on_later(bench, monkeypatch):
+    key, others = open_record(bench), threading.Event()
+    real = extend
+
+    def slow(*arguments, **options):
+        for done in real(*arguments, **options):
+            yield done
+            others.wait(60)
+            while not bench.jobs._find(job).late:
+                threading.Event().wait(0.02)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "SECONDS", jobs.SECONDS | {Lane.GALLERY: 0.5})
+        patch.setattr(store, "extend", slow)
+        job = bench.ask({"task": "rank.index", "key": key, "gallery": 0, "settings": SETTINGS})["job"]
+        short = bench.ask({"task": "why.gradients", "key": key, "settings": SETTINGS})["job"]
+        assert "result" in finish(bench, short), "what takes minutes does not wait for what takes hours"
+        others.set()
+        assert bench.jobs._find(job).future.result(60)["error"]["code"] == "job.hours"
+    assert index(bench, key)["result"]["indexes"][0]["done"] == 8
 
 
 def test_indexing_can_be_cancelled_and_goes_on_later(bench, monkeypatch):

@@ -139,3 +139,48 @@ def test_what_needs_weights_says_so(page):
     show(page, 1)
     page.locator("[data-view=gradients]").click()
     expect(page.locator(".lens-gradients")).to_contain_text("holds maps and no weights")
+
+
+def test_the_side_panel_says_what_is_shown(page):
+    chosen = page.locator("[data-example][aria-pressed=true]")
+    expect(chosen).to_have_count(1)
+    show(page, 2)
+    expect(chosen).to_have_count(0)
+    expect(page.locator(".lens-notes")).to_contain_text("The set that the run calm watched.")
+    page.locator("[data-epoch-leave]").click()
+    expect(chosen).to_have_count(1)
+    expect(page.locator(".lens-notes")).not_to_contain_text("watched")
+
+
+def chart_text(page):
+    """Size of the letters on the screen, and width of the chart."""
+    return page.locator("[data-curve=loss] svg").evaluate(
+        """svg => [svg.querySelector('.lens-tick').getBoundingClientRect().height,
+          Math.round(svg.getBoundingClientRect().width)]"""
+    )
+
+
+def test_the_text_of_a_chart_keeps_its_size(page):
+    seen = {}
+    for width, height in ((1366, 768), (1920, 1080), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(
+            """() => { const place = document.querySelector('[data-curve=loss] .lens-fitted');
+              return place.firstChild && Number(place.firstChild.getAttribute('width')) === place.clientWidth; }"""
+        )
+        letters, chart = chart_text(page)
+        seen[chart] = letters
+    assert len(seen) == 3, "the chart takes the room it has"
+    assert max(seen.values()) - min(seen.values()) < 0.5
+
+
+def test_pointing_at_a_curve_moves_nothing_and_names_the_runs(page):
+    chart = page.locator("[data-curve=loss]")
+    before = chart.bounding_box()
+    chart.locator(".lens-pick").hover()
+    said = chart.locator(".lens-run-values")
+    expect(said).to_contain_text("calm")
+    expect(said).to_contain_text("wild")
+    assert chart.bounding_box() == before
+    page.mouse.move(0, 0)
+    expect(said).to_be_hidden()

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import socket
@@ -35,8 +36,10 @@ def server(monkeypatch) -> Iterator[tuple[str, int]]:
     """A small server with short deadlines."""
     monkeypatch.setattr(connections, "HEADER_SECONDS", 0.2)
     monkeypatch.setattr(connections, "READER_SECONDS", 0.2)
+    number = itertools.count(1)
     app = Starlette(routes=[Route("/", lambda _: PlainTextResponse("x")),
-                            Route("/long", lambda _: PlainTextResponse("x" * LONG))])  # fmt: skip
+                            Route("/long", lambda _: PlainTextResponse("x" * LONG)),
+                            Route("/counted", lambda _: PlainTextResponse(str(next(number))))])  # fmt: skip
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         short = {"h11_max_incomplete_event_size": 8192, "timeout_keep_alive": 1}
@@ -90,6 +93,53 @@ def test_an_answer_that_nobody_reads_is_given_up(server, monkeypatch) -> None:
             time.sleep(0.02)
     monkeypatch.setattr(connections, "READER_SECONDS", 60)  # a busy machine reads slowly
     assert len(httpx.get(f"http://{server[0]}:{server[1]}/long").content) == LONG
+
+
+def test_the_next_request_of_a_connection_waits_until_the_answer_before_it_was_read(server, monkeypatch) -> None:
+    monkeypatch.setattr(connections, "READER_SECONDS", 60)
+    with socket.create_connection(server) as connection:
+        connection.sendall(b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n" + b"GET /counted HTTP/1.1\r\nHost: x\r\n\r\n" * 3)
+        connection.recv(1)
+        assert httpx.get(f"http://{server[0]}:{server[1]}/counted").text == "1", "of others' requests nothing waits"
+        connection.settimeout(30)
+        rest = b""
+        while not rest.endswith(b"4"):
+            rest = rest[-LONG // 100 :] + connection.recv(2**20)
+    assert [rest.count(b"\r\n\r\n%d" % i) for i in (1, 2, 3, 4)] == [0, 1, 1, 1]
+
+
+def test_a_long_answer_is_sent_for_as_long_as_somebody_reads_it(server, monkeypatch) -> None:
+    monkeypatch.setattr(connections, "READER_SECONDS", 1.0)
+    with socket.create_connection(server) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**18)
+        connection.sendall(b"GET /long HTTP/1.1\r\nHost: x\r\n\r\n")
+        found = 0
+        while piece := connection.recv(2**18):
+            found += len(piece)
+            time.sleep(0.03)  # longer than the connection is kept for another request
+    assert found > LONG
+
+
+def test_what_waits_to_be_read_is_bounded_for_each_address(monkeypatch) -> None:
+    monkeypatch.setattr(connections, "UNREAD_BYTES", 800)
+    crowd = Connections(most=100, share=100)
+
+    def reader(address: str, count: int) -> Any:
+        caller: Any = Caller(working=True)
+        caller.address, caller.transport.get_write_buffer_size = address, lambda: count
+        crowd.add(address, caller)
+        crowd.reads(caller)
+        return caller
+
+    first, second, third = (reader("a", 50) for _ in range(3))
+    assert (first.gone, second.gone, third.gone) == (True, False, False)
+    crowd.has_read(second)
+    large = reader("a", 500)
+    assert third.gone
+    assert not large.gone, "a single answer may be as large as it is"
+    others = [reader(f"b{i}", 90) for i in range(4)]
+    assert large.gone, "who has most makes room for others"
+    assert not any(one.gone for one in others)
 
 
 class Caller:

@@ -1,9 +1,14 @@
 """The page before the page."""
 
+import contextlib
+import socket
+import threading
+import time
+
 import httpx
 
 from sdtps.web.server.address import check_port
-from sdtps.web.server.waiting import Waiting
+from sdtps.web.server.waiting import MOST, Waiting
 from tests.harness import free_port
 
 
@@ -29,3 +34,16 @@ def test_it_listens_where_the_page_will(monkeypatch) -> None:
     port = free_port()
     with Waiting("localhost", port):
         assert httpx.get(f"http://localhost:{port}/health").status_code == 503
+
+
+def test_a_crowd_takes_few_places_and_no_question_waits_for_it(monkeypatch) -> None:
+    monkeypatch.setattr("sdtps.web.server.waiting.SECONDS", 600)  # so that nobody goes by himself
+    port = free_port()
+    with Waiting("127.0.0.1", port), contextlib.ExitStack() as crowd:
+        silent = [
+            crowd.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10)) for _ in range(MOST + 20)
+        ]
+        assert httpx.get(f"http://127.0.0.1:{port}/health").status_code == 503
+        assert silent[0].recv(1) == b"", "the oldest made room"
+        while sum("process_request_thread" in t.name for t in threading.enumerate()) > MOST:
+            time.sleep(0.02)  # ends with the test's own time limit if they stay

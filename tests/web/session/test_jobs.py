@@ -126,16 +126,23 @@ def test_work_ends_when_its_time_is_up_or_nobody_asks(jobs, monkeypatch):
         while True:
             progress(1, 2)
 
-    slow = jobs.start(endless, seconds=0.05)["job"]
-    assert finished(jobs, slow)["error"]["code"] == "job.slow"
+    assert set(jobs_module.SECONDS) == set(Lane)
+    assert max(jobs_module.SECONDS.values()) < 24 * 3600, "no work is without end"
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs_module, "SECONDS", dict.fromkeys(Lane, 0.05))
+        for lane in Lane:
+            slow = jobs.start(endless, lane)["job"]
+            assert finished(jobs, slow)["error"]["code"] == ("job.hours" if lane == Lane.GALLERY else "job.slow")
     monkeypatch.setattr(jobs_module, "ABANDONED", 0.05)
-    forgotten = jobs.start(endless)["job"]
-    assert jobs._find(forgotten).future.result(10) == {"cancelled": True}
+    for lane in Lane:
+        forgotten = jobs.start(endless, lane)["job"]
+        assert jobs._find(forgotten).future.result(10) == {"cancelled": True}
 
 
-def test_a_job_that_reports_nothing_is_given_up_when_its_time_is_up(jobs):
+def test_a_job_that_reports_nothing_is_given_up_when_its_time_is_up(jobs, monkeypatch):
+    monkeypatch.setattr(jobs_module, "SECONDS", dict.fromkeys(Lane, 0.01))
     begun, go_on = threading.Event(), threading.Event()
-    silent = jobs.start(lambda p, c: {"x": [begun.set(), go_on.wait(10)]}, seconds=0.01)["job"]
+    silent = jobs.start(lambda p, c: {"x": [begun.set(), go_on.wait(10)]})["job"]
     assert begun.wait(10)
     while not jobs._find(silent).late:
         pass

@@ -41,6 +41,7 @@ def finish(bench, task, **fields):
     while True:
         answer = bench.ask({"task": "job.poll", "job": started["job"]})
         if "done" not in answer:
+            assert "result" in answer, answer
             return answer["result"]
         threading.Event().wait(0.02)
 

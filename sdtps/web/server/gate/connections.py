@@ -6,19 +6,21 @@ reads, only the protocol sees.
 
 import asyncio
 import json
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
 import h11
+import httpx
 import uvicorn
-from gradio import http_server
+from gradio import blocks, http_server
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sdtps.support.messages import Message, as_note
+from sdtps.web.server.gate.beginning import Beginning
 from sdtps.web.server.gate.identity import address_of
 
 try:
@@ -30,7 +32,9 @@ HEADER_SECONDS = 10.0
 HEADER_BYTES = 32 * 1024
 READER_SECONDS = 20.0
 READER_BYTES = 64 * 1024  # that somebody reads of a waiting answer in that time
+UNREAD_BYTES = 256 * 1024 * 1024  # of answers that are being read; an eighth for one address
 DESCRIPTORS = 65_536  # more are of no use here
+BACKLOG = 64  # connections that are taken in before any of them is counted
 RESERVED = 256  # descriptors for files, the decoders, and the connections that are just being refused
 
 
@@ -62,6 +66,7 @@ class Connections:
     def __init__(self, most: int, share: int) -> None:
         self.most, self.share = most, share
         self._by_address: dict[str, OrderedDict[Any, None]] = {}
+        self._readers: OrderedDict[Any, None] = OrderedDict()  # who has not read what was sent; the longest first
 
     def __len__(self) -> int:
         return sum(map(len, self._by_address.values()))
@@ -76,8 +81,33 @@ class Connections:
         self._by_address.setdefault(address, OrderedDict())[connection] = None
         return True
 
+    def reads(self, reader: Any) -> None:
+        """An answer waits to be read; where too much waits, the oldest of whoever has most there is given up."""
+        self._readers[reader] = None
+        unread = Counter[str]()
+        for one in self._readers:
+            unread[one.address] += one.transport.get_write_buffer_size()
+        while (fullest := self._overfull(unread, reader.address)) is not None:
+            oldest = next((one for one in self._readers if one.address == fullest and one is not reader), None)
+            if oldest is None:  # a single answer may be as large as it is
+                return
+            del self._readers[oldest]
+            unread[fullest] -= oldest.transport.get_write_buffer_size()
+            oldest.transport.abort()
+
+    @staticmethod
+    def _overfull(unread: Counter[str], address: str) -> str | None:
+        if unread[address] > UNREAD_BYTES // 8:
+            return address
+        return unread.most_common(1)[0][0] if unread.total() > UNREAD_BYTES else None
+
+    def has_read(self, reader: Any) -> None:
+        """Nothing waits any more."""
+        self._readers.pop(reader, None)
+
     def remove(self, address: str, connection: Any) -> None:
         """It is gone."""
+        self.has_read(connection)
         own = self._by_address.get(address, OrderedDict())
         own.pop(connection, None)
         if not own:
@@ -143,17 +173,31 @@ class Connection(H11Protocol):
         if self._listening:
             self.transport.abort()
 
+    def handle_events(self) -> None:
+        """The next request of a connection waits until the answer before it was read."""
+        if self.flow.write_paused:
+            self.flow.pause_reading()
+        else:
+            super().handle_events()
+
     def pause_writing(self) -> None:
         """More waits to be read than should."""
         super().pause_writing()
+        self.crowd.reads(self)
         self._watch_reader()
 
     def resume_writing(self) -> None:
         """It was read."""
         super().resume_writing()
+        self.crowd.has_read(self)
         if self._reader is not None:
             self._reader.cancel()
             self._reader = None
+        if self.transport.is_closing():
+            self._end_soon()
+        else:
+            self.flow.resume_reading()
+            self.handle_events()
 
     def _watch_reader(self) -> None:
         waiting = self.transport.get_write_buffer_size()
@@ -161,14 +205,18 @@ class Connection(H11Protocol):
 
     def _check_reader(self, before: int) -> None:
         self._reader = None
-        if self.transport.is_closing() or before - self.transport.get_write_buffer_size() < READER_BYTES:
+        if before - self.transport.get_write_buffer_size() < READER_BYTES:
             self.transport.abort()
         else:
             self._watch_reader()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close; what is still unread must not keep the connection open."""
+        """Close; what is still unread must not keep the connection open, unless somebody reads it."""
         super().timeout_keep_alive_handler()
+        if not self.flow.write_paused:
+            self._end_soon()
+
+    def _end_soon(self) -> None:
         self.loop.call_later(READER_SECONDS, self.transport.abort)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn says it in English and without more
@@ -186,7 +234,7 @@ class Connection(H11Protocol):
         except h11.LocalProtocolError:  # an answer is under way already
             pass
         self.transport.close()
-        self.loop.call_later(READER_SECONDS, self.transport.abort)
+        self._end_soon()
 
 
 @contextmanager
@@ -203,10 +251,15 @@ def installed(wrap: Callable[[ASGIApp], ASGIApp], proxies: Collection[str] = ())
     # Behind a proxy all connections have its address, and only the requests say whose they are.
     crowd = Connections(most, most if proxies else max(32, most // 2))
     protocol = type("CrowdedConnection", (Connection,), {"crowd": crowd})
+    asking = SimpleNamespace(get=httpx.get)
 
     def config(app: ASGIApp, **options: Any) -> uvicorn.Config:
+        beginning = Beginning(app)
+        asking.get = beginning.answer
         return uvicorn.Config(
-            wrap(app),
+            wrap(beginning),
+            backlog=BACKLOG,
+            ws="none",
             http=protocol,
             proxy_headers=bool(proxies),
             forwarded_allow_ips=list(proxies),
@@ -217,7 +270,8 @@ def installed(wrap: Callable[[ASGIApp], ASGIApp], proxies: Collection[str] = ())
 
     plain: Any = http_server.uvicorn
     http_server.uvicorn = SimpleNamespace(Config=config, Server=uvicorn.Server)
+    blocks.httpx = asking
     try:
         yield
     finally:
-        http_server.uvicorn = plain
+        http_server.uvicorn, blocks.httpx = plain, httpx

@@ -14,6 +14,7 @@ from sdtps.web.server.gate.aliases import Aliases
 from sdtps.web.server.gate.cookies import Cookies
 from sdtps.web.server.gate.failures import Failures
 from sdtps.web.server.gate.identity import Identity
+from sdtps.web.server.gate.large_answers import LargeAnswers
 from sdtps.web.server.gate.origins import Origins
 from sdtps.web.server.headers import SecurityHeaders
 from sdtps.web.server.limits import guards
@@ -48,6 +49,7 @@ def gate(app: ASGIApp, options: GateOptions) -> ASGIApp:
         lambda inner: RootPath(inner, options.root_path),
         Identity,
         RequestLog,
+        LargeAnswers,
         Compression,
         lambda inner: SecurityHeaders(inner, tuple(options.embed_in)),
         Document,

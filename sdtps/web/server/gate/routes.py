@@ -14,7 +14,7 @@ LOGIN, LOGOUT = "/login", "/logout"
 # What the page and the public API use; Gradio has more, and what nobody uses is closed.
 PATHS = ("/", "/config", HEALTH, PICTURE, LOGIN, LOGOUT)
 ENDPOINTS = (
-    "info", "openapi.json", "app_id", "user", "token", "login_check", "startup-events", "queue/join", "queue/data",
+    "info", "openapi.json", "app_id", "user", "token", "login_check", "queue/join", "queue/data",
     "queue/status", "cancel", "reset", "upload", "component_server", "mcp",
 )  # fmt: skip
 BELOW = ("heartbeat/", "call/", "file=", "mcp/")  # with more behind them

@@ -17,7 +17,7 @@ from sdtps.support.errors import InputError
 from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, BoolArray, Grid, Payload
 from sdtps.web.session import surveys
-from sdtps.web.session.jobs import ENDLESS, LONG_SECONDS, Lane
+from sdtps.web.session.jobs import Lane
 from sdtps.web.session.requests import Index, ModalityName, Name, Request
 from sdtps.web.session.tasks.exports import FileFormat, Look, file_answer
 from sdtps.web.session.tasks.ranks import BATCH, GalleryRequest, gallery_of
@@ -68,7 +68,7 @@ def run(backend: "PageBackend", request: GalleryRequest) -> Payload:
             "places": payload.pack(found.places.ravel()),
         }
 
-    return backend.jobs.start(work, seconds=ENDLESS)
+    return backend.jobs.start(work, Lane.GALLERY)
 
 
 def thumbs(backend: "PageBackend", request: ThumbsRequest) -> Payload:
@@ -95,7 +95,7 @@ def draw(backend: "PageBackend", request: CollectionRequest) -> Payload:
         content = sheet.render(request.format, request.dots)
         return {"file": file_answer("sdtps-cases", request.format, content), "notes": []}
 
-    return backend.jobs.start(work, Lane.QUICK, LONG_SECONDS)
+    return backend.jobs.start(work)
 
 
 def _thumb(backend: "PageBackend", held: surveys.Held, number: int, grid: Grid) -> str | None:

@@ -1,5 +1,7 @@
 """Why a result stands where it stands: its cosine with the query by patches, and what removing patches changes."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -7,7 +9,7 @@ from pydantic import Field
 
 from sdtps.images.read import Fit
 from sdtps.pipeline import OpenSet
-from sdtps.retrieval.explain import Apart, Patch, Term, cosine, explain, take_apart, to_win
+from sdtps.retrieval.explain import Apart, Patch, Term, Values, cosine, explain, take_apart, to_win
 from sdtps.retrieval.features import FolderFeatures
 from sdtps.retrieval.ranking import RankList, rank_list
 from sdtps.types import MODALITIES, Payload
@@ -57,8 +59,9 @@ def match(backend: "PageBackend", request: ExplainRequest) -> Payload:
     if gone[1]:
         features = features.copy()
         features[number] = other.without(gone[1]).astype(np.float32)
-    before = _ranking(held, source, found, query.feature.astype(np.float32), found.features)
-    after = _ranking(held, source, found, left.astype(np.float32), features) if any(gone) else before
+    ranked = partial(_ranking, held, source, found)
+    before = ranked(query.feature, found.features)
+    after = ranked(left, features) if any(gone) else before
     told = explain(query, other)
     return {
         "cosine": told.cosine,
@@ -72,14 +75,16 @@ def match(backend: "PageBackend", request: ExplainRequest) -> Payload:
         "place_after": _place(after, number),
         "first_right": before.first_right,
         "first_right_after": after.first_right,
-        "win": _win(query, other, source, found, before, number),
+        "win": _win(query, other, source, before, number, ranked, found.features),
         "record": record_card(located),
     }
 
 
-def _ranking(held: "HeldSet", source: NamedDataset, found: FolderFeatures, feature: Any, features: Any) -> RankList:
+def _ranking(held: "HeldSet", source: NamedDataset, found: FolderFeatures, feature: Values, features: Any) -> RankList:
     query = held.located.record if held.located is not None and held.located.source is source else None
-    return rank_list(feature, features, found.records, query, source.dataset.layout.apart, len(found.records))
+    return rank_list(
+        feature.astype(np.float32), features, found.records, query, source.dataset.layout.apart, len(found.records)
+    )
 
 
 def _place(ranking: RankList, number: int) -> int | None:
@@ -88,16 +93,29 @@ def _place(ranking: RankList, number: int) -> int | None:
 
 
 def _win(
-    query: Apart, wrong: Apart, source: NamedDataset, found: FolderFeatures, ranking: RankList, number: int
+    query: Apart,
+    wrong: Apart,
+    source: NamedDataset,
+    before: RankList,
+    number: int,
+    ranked: Callable[[Values, Any], RankList],
+    features: Any,
 ) -> Payload | None:
-    """For a wrong result: what would have to go for the best right one to be nearer; None where it is none."""
-    match = next((m for m in ranking.matches if m.number == number), None)
-    right = next((m for m in ranking.matches if m.same), None)
+    """For a wrong result: what would have to go for the best right one to be nearer; None where it is none.
+
+    Others may still stand before the right one then, so its place before and after is told.
+    """
+    match = next((m for m in before.matches if m.number == number), None)
+    right = next((m for m in before.matches if m.same), None)
     if match is None or right is None or match.same or match.same is None:
         return None
-    patches = to_win(query, found.features[right.number].astype(np.float64), wrong.feature)
+    patches = to_win(query, features[right.number].astype(np.float64), wrong.feature)
     name = source.shown_name(source.place(source.dataset.gallery, right.record), right.record)
-    return {"name": name, "patches": None if patches is None else [list(p) for p in patches]}
+    if patches is None:
+        return {"name": name, "patches": None}
+    after = ranked(query.without(patches), features) if patches else before
+    places = {"place": _place(before, right.number), "place_after": _place(after, right.number)}
+    return {"name": name, "patches": [list(p) for p in patches], **places}
 
 
 def _patches(apart: Apart, removed: list[RemovedPatch]) -> list[Patch]:

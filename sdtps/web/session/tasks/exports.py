@@ -12,7 +12,7 @@ from sdtps.export.figure.style import DPI, FORMATS, PRESETS, FigureOptions
 from sdtps.support.messages import as_note
 from sdtps.support.progress import Progress
 from sdtps.types import Payload
-from sdtps.web.session.jobs import QUICK_SECONDS, Lane
+from sdtps.web.session.jobs import Lane
 from sdtps.web.session.requests import Number, OpenRequest, Refusal, Request
 from sdtps.web.session.tasks import ranks
 from sdtps.web.session.tasks.task import Task
@@ -151,7 +151,7 @@ def _job(backend: "PageBackend", stem: str, draw: Callable[[], "figure.Sheet"], 
         notes = [as_note(n) for n in sheet.notes]
         return {"file": file_answer(stem, wanted.format, content), "notes": notes, "inches": size}
 
-    return backend.jobs.start(work, Lane.QUICK, QUICK_SECONDS)
+    return backend.jobs.start(work, Lane.QUICK)
 
 
 def _bundle(backend: "PageBackend", request: BundleRequest) -> Payload:
@@ -162,7 +162,7 @@ def _bundle(backend: "PageBackend", request: BundleRequest) -> Payload:
         content = write_bundle(opened.analyse(settings), opened.prepared.pixels, look, progress=progress)
         return {"file": file_answer("sdtps-bundle", "zip", content)}
 
-    return backend.jobs.start(work, Lane.QUICK, QUICK_SECONDS)
+    return backend.jobs.start(work, Lane.QUICK)
 
 
 def _supplement(backend: "PageBackend", request: SupplementRequest) -> Payload:

@@ -19,7 +19,7 @@ from sdtps.support.byte_lru import ByteLru
 from sdtps.support.progress import Progress
 from sdtps.types import Payload, Settings
 from sdtps.variants import VARIANTS
-from sdtps.web.session.jobs import ENDLESS, QUICK_SECONDS, Lane
+from sdtps.web.session.jobs import Lane
 from sdtps.web.session.requests import Name, Number, Refusal, Request
 from sdtps.web.session.tasks.ranks import BATCH, GalleryRequest, gallery_of
 from sdtps.web.session.tasks.task import Task
@@ -76,7 +76,7 @@ def run(backend: "PageBackend", request: MattersRequest) -> Payload:
         titles = {language: [files.row_title(row, language) for row in report.rows] for language in ("en", "zh")}
         return report.as_dict() | {"key": key, "titles": titles}
 
-    return backend.jobs.start(work, seconds=ENDLESS)
+    return backend.jobs.start(work, Lane.GALLERY)
 
 
 def take_home(backend: "PageBackend", request: FileRequest) -> Payload:
@@ -92,7 +92,7 @@ def take_home(backend: "PageBackend", request: FileRequest) -> Payload:
         file = {"name": f"sdtps-matters.{request.format}", "type": TYPES[request.format], "data": content}
         return {"file": file, "notes": []}
 
-    return backend.jobs.start(work, Lane.QUICK, QUICK_SECONDS)
+    return backend.jobs.start(work, Lane.QUICK)
 
 
 def _possible(model: LoadedModel, settings: Settings, asked: list[str]) -> list[str]:

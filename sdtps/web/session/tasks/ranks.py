@@ -19,7 +19,7 @@ from sdtps.support.errors import InputError
 from sdtps.support.progress import Progress
 from sdtps.types import MODALITIES, Analysis, Payload, Settings
 from sdtps.web.session.data_registry import Located, NamedDataset
-from sdtps.web.session.jobs import ENDLESS
+from sdtps.web.session.jobs import Lane
 from sdtps.web.session.requests import Index, Name, OpenRequest, Refusal, malformed
 from sdtps.web.session.tasks.browse import record_card
 from sdtps.web.session.tasks.task import Task
@@ -74,7 +74,7 @@ def index(backend: "PageBackend", request: GalleryRequest) -> Payload:
             raise Refusal("rank.disk", text) from None
         return _gallery_card(backend, model, source)
 
-    return backend.jobs.start(work, seconds=ENDLESS)  # hours for a large gallery; it ends when nobody asks any more
+    return backend.jobs.start(work, Lane.GALLERY)
 
 
 @dataclass(frozen=True)

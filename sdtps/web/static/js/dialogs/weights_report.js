@@ -15,8 +15,8 @@ function factText(value, i18n) {
 function factsOf(report, card, i18n) {
   const rows = [['report.family', i18n.t(`family.${report.family}`)],
     ...FACTS.filter((name) => name in report.facts).map((name) => [`fact.${name}`, factText(report.facts[name], i18n)])];
-  const { sparse_ratio: sparse, aggr_ratio: aggr, beta } = report.settings;
-  const trained = [['ρ', sparse], ['α', aggr], ['β', beta]].filter(([, value]) => value !== undefined);
+  const { sparse_ratio: sparse, aggr_ratio: aggr, beta, tau } = report.settings;
+  const trained = [['ρ', sparse], ['α', aggr], ['β', beta], ['τ', tau]].filter(([, value]) => value !== undefined);
   if (trained.length) rows.push(['fact.settings', trained.map(([symbol, value]) => `${symbol} ${value}`).join(', ')]);
   return h('dl.lens-weights-facts', {}, ...rows.map(([key, text]) => h('div', {}, h('dt', { 'data-t': key }), h('dd', {}, text))),
     h('div.lens-wide', {}, h('dt', {}, 'SHA-256'), h('dd', {}, h('code', {}, card.sha256))));

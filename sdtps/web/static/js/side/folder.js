@@ -71,7 +71,7 @@ export function makeFolder(lens) {
   }
 
   listenForKeys(node, walk.step);
-  store.subscribe(['record', 'photos', 'failures'], shown.follow);
+  store.subscribe(['record', 'recorded', 'photos', 'failures'], shown.follow);
   store.subscribe(['language'], refresh);
   if (state.record) shown.follow();
   return {
@@ -196,7 +196,7 @@ function makeShown({ server, store }, filter, found, { search, draw, describe, r
   }
 
   function follow() {
-    if (state.record === null) { leave(); return; }
+    if (state.record === null || state.recorded) { leave(); return; }
     const told = record !== null && record.id === state.record;
     const here = [...found.rows].find(([, row]) => row.id === state.record);
     if (here && here[0] !== found.position) {

@@ -25,7 +25,8 @@ export function makeMessages({ i18n, notice, session, store }) {
   function tellNotes() {
     // The slider itself says what was clamped.
     const list = (state.analysis ? state.analysis.notes.filter((note) => note.code !== 'aggregation.clamped') : []).map(i18n.sentence);
-    const told = (state.told || []).map(({ slot, name, by }) => i18n.t(`told.${by}`, { slot: nameOf(slot, i18n), name }));
+    const told = state.recorded ? [i18n.t('training.watched', { name: state.recorded.name })]
+      : (state.told || []).map(({ slot, name, by }) => i18n.t(`told.${by}`, { slot: nameOf(slot, i18n), name }));
     const text = JSON.stringify([told, list]);
     if (text === listed) return;
     listed = text;
@@ -41,7 +42,7 @@ export function makeMessages({ i18n, notice, session, store }) {
   }
 
   store.subscribe(['failures', 'language'], tellErrors);
-  store.subscribe(['analysis', 'told', 'language'], tellNotes);
+  store.subscribe(['analysis', 'told', 'recorded', 'language'], tellNotes);
   store.subscribe(['wide', 'language'], tellOffer);
   return [errors, offer, notes];
 }

@@ -40,17 +40,18 @@ function makeZones({ config, store, session }) {
   function refresh() {
     for (const m of MODALITIES) {
       const source = state.sources[m];
-      const whole = source ? source.preview || state.photos[m] : null;
-      zones[m].show(whole || thumbnailOf(source), !whole);
-      zones[m].drop.classList.toggle('lens-left-out', state.leaveOut.has(m));
-      toggles[m].setAttribute('aria-checked', String(!state.leaveOut.has(m)));
+      const { whole, third, given } = state.recorded ? { whole: state.photos[m], third: null, given: Boolean(state.photos[m]) }
+        : { whole: source ? source.preview || state.photos[m] : null, third: thumbnailOf(source), given: !state.leaveOut.has(m) };
+      zones[m].show(whole || third, !whole);
+      zones[m].drop.classList.toggle('lens-left-out', !given);
+      toggles[m].setAttribute('aria-checked', String(given));
     }
     for (const slot of Object.keys(zones)) zones[slot].mark(state.failures.some((failure) => failure.zone === slot));
   }
 
   listenForPaste(Object.values(zones), take);
   refresh();
-  store.subscribe(['sources', 'photos', 'leaveOut', 'failures'], refresh);
+  store.subscribe(['sources', 'photos', 'recorded', 'leaveOut', 'failures'], refresh);
   return { nodes, take };
 }
 
@@ -63,13 +64,13 @@ function makeExamples({ config, i18n, store, session }) {
 
   function refresh() {
     config.examples.forEach((example, i) => {
-      buttons[i].setAttribute('aria-pressed', String(example.name === state.example));
+      buttons[i].setAttribute('aria-pressed', String(!state.recorded && example.name === state.example));
       /** @type {Element} */ (buttons[i].lastChild).textContent = i18n.titleOf(example) || example.name;
     });
   }
 
   refresh();
-  store.subscribe(['example', 'language'], refresh);
+  store.subscribe(['example', 'recorded', 'language'], refresh);
   return h('div.lens-examples', { role: 'group', 'data-t-aria': 'examples' }, ...buttons);
 }
 

@@ -108,6 +108,23 @@ function betterArrow({ up, text }, box) {
   ];
 }
 
+/**
+ * A place for a chart: drawn as wide as it is, and again when that changes, so that text keeps its size.
+ * @param {number} height held while nothing is drawn yet, so that the page does not jump
+ * @param {(width: number) => Node} draw
+ */
+export function fitted(height, draw) {
+  const node = h('div.lens-fitted');
+  node.style.minHeight = `${height}px`;
+  let drawn = 0;
+  new ResizeObserver(() => {
+    if (!node.clientWidth || node.clientWidth === drawn) return;
+    drawn = node.clientWidth;
+    node.replaceChildren(draw(drawn));
+  }).observe(node);
+  return node;
+}
+
 // A value that is not known breaks the line instead of bending it.
 function linePath(xs, ys, x, y) {
   let path = '';
@@ -192,19 +209,19 @@ function pointer(spec, xs, x, y, box) {
 
 /**
  * Values of 0 sit left of the scale.
- * @param {{ width: number, label: string, range: [number, number], title: string, rows: { key: string, name: string,
+ * @param {{ width: number, height: number, label: string, range: [number, number], title: string, rows: { key: string, name: string,
  *   dots: { value: number | null, kind: string, text: string }[] }[] }} spec
  */
 export function dotChart(spec) {
   const left = 92;
   const zero = left + 12;
-  const rowHeight = 22;
-  const bottom = 8 + rowHeight * spec.rows.length;
+  const bottom = spec.height - 34;
+  const rowHeight = (bottom - 8) / spec.rows.length;
   const x = makeScale(spec.range, [left + 40, spec.width - 14], 'log');
   const at = (value) => (value === 0 ? zero : x.at(value));
   const ticks = logTicks(spec.range).filter((tick, i, all) => all.length < 10 || exponentOf(tick) % 2 === 0);
   return svg('svg.lens-chart', {
-    viewBox: `0 0 ${spec.width} ${bottom + 34}`, width: spec.width, height: bottom + 34, role: 'img', 'aria-label': spec.label,
+    viewBox: `0 0 ${spec.width} ${spec.height}`, width: spec.width, height: spec.height, role: 'img', 'aria-label': spec.label,
   },
   ...ticks.map((tick) => svg('g', {},
     svg('line.lens-gridline', { x1: x.at(tick), x2: x.at(tick), y1: 4, y2: bottom }),
@@ -212,7 +229,7 @@ export function dotChart(spec) {
       svg('tspan', { dy: -4, 'font-size': 8.5 }, String(exponentOf(tick)))))),
   svg('text.lens-tick', { x: zero, y: bottom + 14, 'text-anchor': 'middle' }, '0'),
   svg('line.lens-gridline', { x1: zero, x2: zero, y1: 4, y2: bottom }),
-  svg('text.lens-axis-title', { x: (left + spec.width) / 2, y: bottom + 30, 'text-anchor': 'middle' }, spec.title),
+  svg('text.lens-axis-title', { x: spec.width / 2, y: bottom + 30, 'text-anchor': 'middle' }, spec.title),
   ...spec.rows.flatMap((row, r) => {
     const middle = 8 + rowHeight * (r + 0.5);
     return [

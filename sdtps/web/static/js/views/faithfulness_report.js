@@ -4,7 +4,7 @@
 import { h, isWide } from '../core/dom.js';
 import { MODALITIES } from '../core/modalities.js';
 import { negative, orDash, signed } from '../core/numbers.js';
-import { chartLegend, lineChart } from './chart.js';
+import { chartLegend, fitted, lineChart } from './chart.js';
 
 /** @param {Record<string, any>} found */
 export const hasPerson = (found) => Object.values(found.removal).some((row) => 'person' in row);
@@ -54,15 +54,16 @@ function removalChart(removal, m, kind, i18n) {
   const low = Math.min(0, ...curve.cosine, ...curve.low);
   const name = `${m}-${kind}`;
   const up = curve.higher_is_better;
+  const height = isWide() ? 168 : 138;
   return h('figure.lens-figure', { 'data-curve': name },
     h('figcaption', {}, h('b', { 'data-t': `faith.${kind}` })),
     ...verdicts(curve, name, i18n),
-    lineChart({
-      width: isWide() ? 440 : 326, height: isWide() ? 168 : 138, label: `${m.toUpperCase()}, ${i18n.t(`faith.${kind}`)}`,
+    fitted(height, (width) => lineChart({
+      width, height, label: `${m.toUpperCase()}, ${i18n.t(`faith.${kind}`)}`,
       x: { values: curve.share, range: [0, 1], title: i18n.t(`faith.${kind}.x`), root: true },
       y: { range: [Math.floor(low * 5) / 5, 1], title: i18n.t('faith.cosine'), better: { up, text: i18n.t('faith.better') } },
       series: [...(curve.centre.length ? [{ values: curve.centre, kind: 'centre' }] : []), { values: curve.cosine, kind: m }], band: curve,
-    }));
+    })));
 }
 
 const headRow = (given, first) => h('thead', {}, h('tr', {}, first, ...given.map((m) => h('th', {}, m.toUpperCase()))));

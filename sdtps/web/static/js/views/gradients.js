@@ -6,13 +6,14 @@ import { runJob } from '../core/jobs.js';
 import { aboutShown } from '../core/questions.js';
 import { afterwards } from '../core/requester.js';
 import { computing, makeWork } from '../core/work.js';
-import { chartLegend, dotChart } from './chart.js';
+import { chartLegend, dotChart, fitted } from './chart.js';
 import { makeEffects } from './effects.js';
 import { ROUTES, makeGradientMaps } from './gradient_maps.js';
 import { drawStory, flowOf, power } from './story.js';
 
 const GROUPS = ['score', 'predictor', 'patches', 'globals', 'aggregation']; // what a gradient is taken of
 const DELAY = 400;
+const CHART_HEIGHT = 152;
 
 /**
  * Whole powers of ten around all norms; nothing when all are 0.
@@ -34,10 +35,10 @@ function normsChart(data, cut, i18n) {
   };
   return [
     chartLegend(ROUTES.map(({ key, kind }) => ({ kind, name: i18n.t(`route.${key}`) }))),
-    dotChart({
-      width: 600, label: i18n.t('gradient.norms'), title: i18n.t('gradient.norms'), range,
+    fitted(CHART_HEIGHT, (width) => dotChart({
+      width, height: CHART_HEIGHT, label: i18n.t('gradient.norms'), title: i18n.t('gradient.norms'), range,
       rows: GROUPS.map((group) => ({ key: group, name: i18n.t(`gradient.${group}`), dots: ROUTES.map(dot(group)) })),
-    }),
+    })),
   ];
 }
 
@@ -80,12 +81,14 @@ export function makeGradientsView(lens, { seeTraining }) {
   const job = makeGradientJob(lens, done, work);
   const story = h('div.lens-story', {}, computing());
   const chart = h('div.lens-norms');
+  const choices = h('div.lens-story');
   const maps = makeGradientMaps(lens);
   const effects = makeEffects(lens);
   const status = h('span.lens-status');
   const choice = (name, options) => segmented(`gradient.${name}`, options, look[name], (value) => { look[name] = value; draw(); }).node;
   const node = h('div.lens-split.lens-gradients', {}, story, h('section', { 'data-t-aria': 'view.gradients' },
-    h('div.lens-toolbar', {}, choice('source', ['triplet', 'reference']), choice('cosines', ['free', 'cut']), work.node, status), chart, maps.node));
+    h('div.lens-toolbar', {}, choice('source', ['triplet', 'reference']), choice('cosines', ['free', 'cut']), work.node, status),
+    chart, maps.node, choices));
   const run = () => { if (!node.hidden) job.run(); };
   const later = afterwards(run, DELAY);
   let found = null;
@@ -104,7 +107,8 @@ export function makeGradientsView(lens, { seeTraining }) {
       story.replaceChildren(h('p.lens-hint', {}, i18n.sentence(found.error)));
       return;
     }
-    story.replaceChildren(...drawStory(found.triplet, analysis, i18n), effects.ofRoutes(found.triplet, seeTraining));
+    story.replaceChildren(...drawStory(found.triplet, analysis, i18n));
+    choices.replaceChildren(effects.ofRoutes(found.triplet, seeTraining));
     chart.replaceChildren(...normsChart(found[look.source], look.cosines === 'cut', i18n));
     maps.draw(analysis, found.triplet, look.cosines === 'cut');
     node.dataset.gradients = found.about;

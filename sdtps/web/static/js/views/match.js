@@ -41,7 +41,8 @@ function winOf({ win }, i18n, onTake) {
   const { name, patches } = win;
   if (!patches) return [h('p', {}, i18n.t('match.win.none', { name }))];
   if (!patches.length) return [h('p', { 'data-match': 'already' }, i18n.t('match.win.already', { name }))];
-  const text = i18n.t(patches.length === 1 ? 'match.win.1' : 'match.win', { n: patches.length, name });
+  const said = i18n.t(patches.length === 1 ? 'match.win.1' : 'match.win', { n: patches.length, name });
+  const text = `${said} ${i18n.t(win.place_after === 1 ? 'match.win.first' : 'match.win.place', { after: win.place_after, before: win.place })}`;
   const take = () => onTake(patches.map(([modality, patch]) => ({ modality, patch })));
   return [h('p', { 'data-match': 'win' }, text), button('match.win.take', take)];
 }

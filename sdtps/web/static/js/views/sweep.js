@@ -7,7 +7,7 @@ import { nearestIndex, orDash, roundSetting } from '../core/numbers.js';
 import { askAbout } from '../core/questions.js';
 import { afterwards, latestWins } from '../core/requester.js';
 import { computing } from '../core/work.js';
-import { chartLegend, lineChart } from './chart.js';
+import { chartLegend, fitted, lineChart } from './chart.js';
 
 const SWEEP_DELAY = 250; // after the last move: a sweep costs as much as a hundred moves
 
@@ -63,11 +63,11 @@ export function makeSweep(lens) {
     const { values } = found;
     return h('figure.lens-figure', { 'data-curve': key },
       h('figcaption', {}, h('b', { 'data-t': `sweep.${key}` }), chartLegend(legend)),
-      lineChart({
-        width: 388, height, label: `${i18n.t(`sweep.${key}`)}, ${i18n.t(`setting.${name}`)}`,
+      fitted(height, (width) => lineChart({
+        width, height, label: `${i18n.t(`sweep.${key}`)}, ${i18n.t(`setting.${name}`)}`,
         x: { values, range: [values[0], values[values.length - 1]], title: i18n.t(`setting.${name}`), log: found.log },
         y: { range, title: i18n.t(`sweep.${key}.y`) }, series, now: found.now, onPick: pick, onPoint: point,
-      }));
+      })));
   }
 
   function draw() {

@@ -3,14 +3,13 @@
 /** @import { Lens } from '../core/types.js' */
 import { h, segmented } from '../core/dom.js';
 import { rangeNumber } from '../core/numbers.js';
-import { lineChart } from './chart.js';
+import { runChart } from './training_chart.js';
 import { chartsOfRuns, runKind } from './training_curves.js';
 import { labTable } from './training_lab.js';
 import { makeRunList } from './training_runs.js';
 
 const ROUTES = ['scores', 'predictor', 'patches', 'globals', 'aggregation', 'backbone'];
 const NAMED = 8; // settings that differ; runs of two programs differ in all of them
-const CHART = { width: 372, height: 190 };
 
 function findingNode(finding, i18n, onEpoch) {
   const written = (value) => (typeof value === 'number' ? rangeNumber(value) : value ?? '–');
@@ -32,15 +31,15 @@ export function makeTrainingView(lens) {
   const legend = h('ul.lens-legend.lens-run-legend', { 'data-t-aria': 'training.runs' });
   const choice = segmented('training.route', ROUTES, route, (chosen) => { route = chosen; draw(); });
   const charts = h('div.lens-run-charts');
-  const readout = h('p.lens-sweep-readout');
+  const unwatched = h('p.lens-hint');
   const findings = h('ul.lens-findings');
   const lab = h('section.lens-lab', { hidden: true });
   const node = h('div.lens-training', {}, intro, legend,
-    h('div.lens-toolbar', {}, h('span', { 'data-t': 'training.route' }), choice.node, readout), charts,
+    h('div.lens-toolbar', {}, h('span', { 'data-t': 'training.route' }), choice.node, unwatched), charts,
     h('section', {}, h('h2', { 'data-t': 'training.findings' }), findings), lab);
 
   function open(epoch, name) {
-    if (!list.open(epoch, name)) readout.textContent = i18n.t('training.unwatched');
+    unwatched.textContent = list.open(epoch, name) ? '' : i18n.t('training.unwatched');
   }
 
   function legendEntry(run) {
@@ -51,19 +50,8 @@ export function makeTrainingView(lens) {
   }
 
   function chart(spec) {
-    const words = (i) => spec.series.filter(({ values }) => values[i] !== null)
-      .map(({ name, values }) => `${name} ${Number(values[i].toPrecision(3))}`);
     const title = i18n.t(`curve.${spec.key}`, { route: i18n.t(`training.route.${route}`) });
-    return h('figure.lens-run-chart', { 'data-curve': spec.key }, h('figcaption', {}, title), lineChart({
-      ...CHART,
-      label: title,
-      x: { values: spec.epochs, range: spec.xRange, title: i18n.t('training.epoch') },
-      y: { range: spec.range, title: '', log: spec.log },
-      series: spec.series.map(({ values, id }) => ({ values, kind: runKind(id) })),
-      now: state.recorded ? state.recorded.epoch : null,
-      onPoint: (i) => { readout.textContent = i === null ? '' : `${i18n.t('training.epoch')} ${spec.epochs[i]}: ${words(i).join(' · ')}`; },
-      onPick: (i) => open(spec.epochs[i]),
-    }));
+    return runChart(spec, { title, now: state.recorded ? state.recorded.epoch : null, i18n, onPick: open });
   }
 
   function drawFindings(all) {

@@ -24,6 +24,7 @@ import { runKind } from './training_curves.js';
 
 const COMPARED = 'final'; // every experiment is looked at beside it
 const COLUMNS = ['experiment', 'notes', 'loss', 'accuracy', 'mAP', 'gradient', 'verdict', 'said'];
+const NUMBERS = ['loss', 'accuracy', 'mAP', 'gradient'];
 const digits = (value, count) => (value === null ? '–' : value.toFixed(count));
 const ending = ({ last, spread }, i18n) => (last === null ? i18n.t('lab.nan') : `${digits(last, 1)} ± ${digits(spread, 2)}`);
 
@@ -46,17 +47,20 @@ export function labTable(lines, runs, i18n, only) {
   };
   const names = (line) => [...new Set([line.name, COMPARED])];
   const seeds = Math.max(...lines.map((line) => line.seeds));
+  const cell = (column, content) => h(`td${NUMBERS.includes(column) ? '.lens-number' : ''}`, {
+    'data-column': i18n.t(`lab.column.${column}`), 'data-empty': content === '–',
+  }, content);
   const row = (line) => h('tr', { 'data-lab': line.name, 'data-verdict': line.verdict },
     h('th', { scope: 'row' }, keyOf(line.name),
       h('button.lens-link', { type: 'button', title: i18n.t('lab.only'), onclick: () => only(names(line)) }, line.name),
       h('small', {}, i18n.sentence(line.words))),
-    h('td', {}, line.notes ? i18n.sentence(line.notes) : '–'),
-    h('td.lens-number', {}, `${digits(line.first, 1)} → ${ending(line, i18n)}`),
-    h('td.lens-number', {}, digits(line.accuracy, 2)),
-    h('td.lens-number', {}, digits(line.mAP, 3)),
-    h('td.lens-number', {}, line.gradient === null ? '–' : rangeNumber(line.gradient)),
-    h('td', {}, line.verdict === '-' ? '–' : h(`b.lens-verdict-${line.verdict}`, {}, i18n.t(`lab.${line.verdict}`))),
-    h('td', {}, i18n.sentence(line.said)));
+    cell('notes', line.notes ? i18n.sentence(line.notes) : '–'),
+    cell('loss', `${digits(line.first, 1)} → ${ending(line, i18n)}`),
+    cell('accuracy', digits(line.accuracy, 2)),
+    cell('mAP', digits(line.mAP, 3)),
+    cell('gradient', line.gradient === null ? '–' : rangeNumber(line.gradient)),
+    cell('verdict', line.verdict === '-' ? '–' : h(`b.lens-verdict-${line.verdict}`, {}, i18n.t(`lab.${line.verdict}`))),
+    cell('said', i18n.sentence(line.said)));
   const against = contradicted(lines);
   return [
     h('h2', {}, i18n.t('lab.title')),
