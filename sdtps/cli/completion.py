@@ -59,7 +59,7 @@ def _bash(described: Described) -> str:
         f'    if [ "${{COMP_WORDS[0]##*/}}" = {PAGE} ]; then',
         f"        command={PAGE}",
         '    elif [ "$COMP_CWORD" -eq 1 ]; then',
-        f'        COMPREPLY=($(compgen -W "{commands} --help" -- "$word")); return',
+        f'        COMPREPLY=($(compgen -W "{commands} --help --version" -- "$word")); return',
         "    fi",
         '    case "$command:$before" in',
         *choices,

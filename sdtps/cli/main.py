@@ -8,7 +8,6 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from sdtps.cli import (
     batch,
@@ -31,7 +30,7 @@ from sdtps.cli import (
     train,
     weights,
 )
-from sdtps.cli.options import run_selectors
+from sdtps.cli.options import add_version, program, run_selectors
 from sdtps.cli.page_options import build_parser as page_parser
 from sdtps.support.errors import LensError, owner_sentence
 from sdtps.support.terminal import INTERRUPTED
@@ -69,14 +68,14 @@ Each command has its own --help with more. Exit codes: 0 done, 1 could not be do
 
 def build_parser() -> argparse.ArgumentParser:
     """All commands with their options; imports nothing that computes."""
-    called = Path(sys.argv[0]).name
-    prog = called if called == "sdtps" else "python -m sdtps"
+    prog = program()
     parser = argparse.ArgumentParser(
         prog=prog,
         description=__doc__.partition(": ")[2].capitalize(),
         epilog=EPILOG.format(prog=prog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add_command(commands)

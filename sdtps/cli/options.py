@@ -9,6 +9,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from sdtps import __version__
 from sdtps.export.bundle import is_bundle, read_bundle
 from sdtps.export.rendering import OPACITY, OVER
 from sdtps.images.encode import Pixels
@@ -29,13 +30,23 @@ DEVICES = "auto, cpu, cuda, cuda:1, mps"
 Subparsers = Any  # what add_subparsers returns has no public name
 
 
+def program() -> str:
+    """How the command line was called, for its own examples."""
+    return "sdtps" if Path(sys.argv[0]).stem == "sdtps" else "python -m sdtps"
+
+
+def add_version(parser: Parser) -> None:
+    """`--version`, of the package."""
+    parser.add_argument("--version", action="version", version=f"SDTPS Lens {__version__}", help="say which, and exit")
+
+
 def add_command(commands: Subparsers, name: str, short: str, examples: str, description: str = "") -> Parser:
     """A command with one line for the list, an optional paragraph, and examples, one per line.
 
     What follows the examples after an empty line stands below them as it is.
     """
     first, _, after = examples.strip("\n").partition("\n\n")
-    lines = "\n".join(f"  python -m sdtps {line.strip()}" for line in first.splitlines())
+    lines = "\n".join(f"  {program()} {line.strip()}" for line in first.splitlines())
     parser: Parser = commands.add_parser(
         name,
         help=short,

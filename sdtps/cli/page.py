@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _main(arguments: list[str]) -> None:
     early = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     add_address(early)
-    if "-h" in arguments or "--help" in arguments:
+    if {"-h", "--help", "--version"} & set(arguments):
         parse_arguments(arguments)
     address = early.parse_known_args(arguments)[0]
     check_port(address.host, address.port)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from sdtps.cli.options import DEVICES, Parser, add_selector, add_sources
+from sdtps.cli.options import DEVICES, Parser, add_selector, add_sources, add_version
 from sdtps.resources import EXAMPLES, GALLERY
 
 MCP_HELP = "offer analyse and figure as tools of an MCP server, too (needs: pip install 'mcp<2')"
@@ -36,6 +36,7 @@ def build_parser() -> Parser:
         epilog=USES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     add_address(parser)
     add_sources(parser)
     add_selector(parser)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from sdtps.cli import completion, index, train
+import sdtps
+from sdtps.cli import completion, index, page, train
 from sdtps.cli.main import COMMANDS, build_parser, every_parser, main
 from sdtps.cli.page_options import parse_arguments
 from sdtps.resources import CONFIGS, PROJECT
@@ -41,6 +42,23 @@ def test_the_list_of_commands_has_examples_that_can_be_parsed() -> None:
     assert len(lines) >= 3
     for line in lines:
         parser.parse_args(shlex.split(line))
+
+
+@pytest.mark.parametrize(
+    ("called", "by"), [("/usr/bin/sdtps", "sdtps"), ("sdtps.exe", "sdtps"), ("sdtps/__main__.py", "python -m sdtps")]
+)
+def test_examples_call_the_program_as_it_was_called(called: str, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", [called])
+    for name, parser in every_parser().items():
+        if name not in ("serve", "sdtps-lens"):  # the page has a name of its own
+            assert (parser.epilog or "").startswith(f"examples:\n  {by} {name}"), name
+
+
+@pytest.mark.parametrize("program", [main, page.main])
+def test_the_version_is_said(program, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        program(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"SDTPS Lens {sdtps.__version__}\n")
 
 
 def test_every_command_is_described() -> None:
