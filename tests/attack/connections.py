@@ -23,6 +23,17 @@ def half_sent(target: Target) -> str | None:
         return target.still_serves()
 
 
+def crumbs(target: Target) -> str | None:
+    """Bodies of ten senders in pieces of one byte."""
+    before = target.processor_seconds()
+    head = _head(target, FUNCTIONS, 0).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+    with target.connections(10, head + b"1\r\nx\r\n" * 60_000):
+        if wrong := target.still_serves():
+            return wrong
+    took = target.processor_seconds() - before
+    return f"took {took:.1f} seconds of the processor" if took > 1 else None
+
+
 def half_headers(target: Target) -> str | None:
     """Two hundred connections that never finish their headers; they are closed after a while."""
     host, port = target.place

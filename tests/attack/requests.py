@@ -12,6 +12,7 @@ from tests.visitor import API, Visitor
 
 EVIL = "https://evil.example"
 NESTED = b"[],"
+BACKSLASH = chr(92)
 
 
 def foreign_origin(target: Target) -> str | None:
@@ -63,6 +64,26 @@ def nested_json(target: Target) -> str | None:
             return wrong
     grown = target.memory() - before
     return f"memory grew by {grown:.0f} MB" if grown > 100 else None
+
+
+def costly_cookies(target: Target) -> str | None:
+    """Ten requests with a cookie of 30 kB that takes seconds to read."""
+    before = target.processor_seconds()
+    for _ in range(10):
+        target.get(f"{API}/app_id", headers={"Cookie": f'a="{BACKSLASH * 30_000}"'})
+    took = target.processor_seconds() - before
+    return f"took {took:.1f} seconds of the processor" if took > 2 else None
+
+
+def failing_calls(target: Target, count: int = 12) -> str | None:
+    """Calls of 80 MB each that fail."""
+    body = b'{"data":["' + b"A" * (80 * 10**6) + b'"]}'
+    for i in range(count):
+        if i == 2:  # what was given back may stay with the allocator
+            before = target.memory()
+        target.post(f"{API}/call/analyse", content=body, headers={"Content-Type": "application/json"})
+    grown = target.memory() - before
+    return f"memory grew by {grown:.0f} MB" if grown > 300 else target.still_serves()
 
 
 def many_parts(target: Target) -> str | None:

@@ -59,6 +59,13 @@ class Target:
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
+    def processor_seconds(self) -> float:
+        """Of the server so far, without its workers."""
+        if self.pid is None:
+            return 0.0
+        times = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
     def open_files(self) -> int:
         """Descriptors of the server."""
         return 0 if self.pid is None else len(list(Path(f"/proc/{self.pid}/fd").iterdir()))

@@ -17,7 +17,8 @@ import httpx
 import pytest
 import uvicorn
 from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from sdtps.web.server.gate import connections, turns
@@ -37,8 +38,13 @@ def server(monkeypatch) -> Iterator[tuple[str, int]]:
     monkeypatch.setattr(connections, "HEADER_SECONDS", 0.2)
     monkeypatch.setattr(connections, "READER_SECONDS", 0.2)
     number = itertools.count(1)
+
+    async def sent(request: Request) -> Response:
+        return PlainTextResponse(str(len(await request.body())))
+
     app = Starlette(routes=[Route("/", lambda _: PlainTextResponse("x")),
                             Route("/long", lambda _: PlainTextResponse("x" * LONG)),
+                            Route("/sent", sent, methods=["POST"]),
                             Route("/counted", lambda _: PlainTextResponse(str(next(number))))])  # fmt: skip
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -83,6 +89,16 @@ def test_headers_without_end_get_a_sentence(server) -> None:
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert json.loads(body)["error"]["code"] == "request.http"
+
+
+def test_a_body_in_crumbs_is_refused_and_one_in_pieces_is_not(server) -> None:
+    head = b"POST /sent HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    count = 2 * connections.FREE_PIECES
+    for piece, status in ((b"1\r\nx\r\n", b"400"), (b"40\r\n" + b"x" * 64 + b"\r\n", b"200")):
+        with socket.create_connection(server) as connection:
+            connection.settimeout(10)
+            connection.sendall(head + piece * count + b"0\r\n\r\n")
+            assert connection.recv(65536).split()[1] == status
 
 
 def test_an_answer_that_nobody_reads_is_given_up(server, monkeypatch) -> None:

@@ -30,6 +30,7 @@ except ImportError:  # not on Windows
 
 HEADER_SECONDS = 10.0
 HEADER_BYTES = 32 * 1024
+FREE_PIECES, PIECE_BYTES = 256, 64  # of a body; beyond these, what a piece must have on average
 READER_SECONDS = 20.0
 READER_BYTES = 64 * 1024  # that somebody reads of a waiting answer in that time
 UNREAD_BYTES = 256 * 1024 * 1024  # of answers that are being read; an eighth for one address
@@ -123,10 +124,29 @@ class Connections:
         return True
 
 
+class Pieces(h11.Connection):
+    """Reads HTTP, but no body in crumbs: a piece of one byte costs as much as a large one."""
+
+    def next_event(self) -> Any:
+        """The next part of a request."""
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            self._pieces = self._bytes = 0
+        elif isinstance(event, h11.Data):
+            self._pieces, self._bytes = self._pieces + 1, self._bytes + len(event.data)
+            if self._pieces > FREE_PIECES and self._bytes < PIECE_BYTES * self._pieces:
+                raise h11.RemoteProtocolError("crumbs")
+        return event
+
+
 class Connection(H11Protocol):
     """One connection with deadlines."""
 
     crowd = Connections(DESCRIPTORS, DESCRIPTORS)
+
+    def __init__(self, config: uvicorn.Config, *args: Any, **options: Any) -> None:
+        super().__init__(config, *args, **options)
+        self.conn = Pieces(h11.SERVER, config.h11_max_incomplete_event_size or HEADER_BYTES)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a place, and start the clock."""

@@ -1,5 +1,6 @@
 """Cookies as strict as they can be: for this site only, over TLS where there is TLS, and for a limited time."""
 
+import re
 from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers
@@ -11,11 +12,12 @@ from sdtps.web.server.gate.routes import LOGOUT, route_path
 HOURS = 12
 # Gradio sets it twice, for servers with and without TLS, and on leaving looks at the first alone.
 SIGNED_IN, PLAIN_COPY = b"access-token-", b"access-token-unsecure-"
+OWN = re.compile(SIGNED_IN + rb"[\w-]{1,128}=[\w-]{1,128}")
 FORGOTTEN = b"max-age=0;"  # of a cookie that is taken back
 
 
 class Cookies(HttpLayer):
-    """Rewrites the cookies of every answer.
+    """Rewrites the cookies of every answer, and lets in none but those.
 
     Args:
         app: the next application.
@@ -30,9 +32,8 @@ class Cookies(HttpLayer):
         """Hand on, and rewrite."""
         # A page that was read over TLS says so in its origin, also where the proxy that ends TLS was not named.
         safe = scope.get("scheme") == "https" or Headers(scope=scope).get("origin", "").startswith("https://")
-        if route_path(scope) == LOGOUT:  # only here: elsewhere a route would tell the token to scripts
-            cookies = ((n, v.replace(PLAIN_COPY, SIGNED_IN)) if n == b"cookie" else (n, v) for n, v in scope["headers"])
-            scope = {**scope, "headers": list(cookies)}
+        leaving = route_path(scope) == LOGOUT
+        scope = {**scope, "headers": [(n, _own(v, leaving) if n == b"cookie" else v) for n, v in scope["headers"]]}
 
         async def rewrite(event: Message) -> None:
             if event["type"] == "http.response.start":
@@ -58,6 +59,13 @@ class Cookies(HttpLayer):
             if not part["max-age"] and not part["expires"]:
                 part["max-age"] = HOURS * 3600
         return cookie.output(header="", sep="").strip().encode("latin-1")
+
+
+def _own(value: bytes, leaving: bool) -> bytes:
+    """What this server has set: 30 kB of quotes and backslashes from elsewhere take seconds to read."""
+    cookies = b"; ".join(c for part in value.split(b";") if OWN.fullmatch(c := part.strip()))
+    # Only on leaving: elsewhere a route would tell the token to scripts.
+    return cookies.replace(PLAIN_COPY, SIGNED_IN) if leaving else cookies
 
 
 def _needed(value: bytes, safe: bool) -> bool:

@@ -127,6 +127,7 @@ def give_words() -> None:
     silent = utils.error_payload
 
     def spoken(error: BaseException | None, show_error: bool) -> dict[str, Any]:
+        _let_go(error)
         if isinstance(error, PageError) or error is None:
             return silent(error, show_error)
         wrong = isinstance(error, LookupError | TypeError | ValueError | AttributeError)
@@ -134,3 +135,10 @@ def give_words() -> None:
 
     queueing.error_payload = spoken
     routes.UnexpectedErrorMessage = LostWork  # type: ignore[misc]
+
+
+def _let_go(error: BaseException | None) -> None:
+    """The queue keeps an error beside all that was sent; without its way there, both go as soon as it is told."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__context__
