@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from sdtps.datasets import open_dataset
 from tests.web.conftest import App
@@ -260,6 +260,29 @@ def test_rank_list(app: App, open_page: OpenPage) -> None:
     page.locator("[data-rank=use]").click()
     wait_for_settings(page, sparse_ratio=0.5)
     expect(page.locator("[data-rank=use]")).to_be_hidden()
+    choose_another_gallery_before_the_list_came(page)
+
+
+def choose_another_gallery_before_the_list_came(page: Page) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if not held and "rank.list" in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/component_server/", hold)
+    page.locator("[data-rank=length]").select_option("20")
+    expect(page.locator(".lens-rank-columns")).to_have_class(re.compile("lens-stale"))
+    wide = page.locator("[data-rank=gallery] option", has_text="wide").first.get_attribute("value")
+    page.locator("[data-rank=gallery]").select_option(wide)
+    expect(page.locator(".lens-rank-empty h2")).to_have_text(re.compile("not indexed"))
+    with page.expect_response(lambda answer: "rank.list" in (answer.request.post_data or "")) as late:
+        held[0].continue_()
+    late.value.finished()
+    page.evaluate("() => fetch('health').then(() => new Promise(requestAnimationFrame))")  # it was looked at
+    assert page.locator(".lens-rank-summary").inner_text() == "", "no list of the gallery before"
 
 
 def test_compare_calls_a_record_by_its_name(open_page: OpenPage) -> None:

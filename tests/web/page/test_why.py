@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from playwright.sync_api import expect
 
 import sdtps
 from sdtps import metrics
@@ -144,7 +145,8 @@ def test_weights_without_a_predictor(app: App, open_page: OpenPage) -> None:
     panel = explained(page, patch=76)
     assert [row.get_attribute("data-part") for row in panel.locator("[data-part]").all()] == ["self", "nir", "tir"]
     show(page, "gradients")
-    page.locator(".lens-story", has_text="needs a predictor, which these weights lack").wait_for()
+    page.wait_for_selector("[data-gradients]")
+    expect(page.get_by_text("needs a predictor, which these weights lack").filter(visible=True)).to_have_count(1)
     show(page, "variants")
     page.wait_for_selector("[data-variants]")
     assert "needs a predictor" in page.locator("article[data-variant=final]").inner_text()

@@ -1,6 +1,5 @@
 """Several sessions at once: no answer is lost or mixed up, and a full queue says so."""
 
-import socket
 import threading
 import time
 
@@ -10,8 +9,10 @@ from benchmarks.load import Load, differs, noisy_triplet
 from sdtps.datasets.examples import find_examples
 from sdtps.types import MODALITIES
 from sdtps.web.server import page as pages
-from sdtps.web.server.limits import guards
+from sdtps.web.server.gate import connections
+from sdtps.web.server.gate.layers import GateOptions, gate
 from sdtps.web.session.backend import PageBackend
+from tests.harness import free_port
 from tests.visitor import Refused, Visitor
 from tests.web.conftest import App
 
@@ -42,14 +43,11 @@ def test_the_comparison_notices_another_triplets_answer(app: App, model) -> None
 def test_a_full_queue_says_so_and_loses_nothing(app: App, model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "QUEUE_SIZE", 2)
     backend = PageBackend([model], find_examples(app.examples))
-    gate, plain = threading.Event(), backend.analyse
-    monkeypatch.setattr(backend, "analyse", lambda data: gate.wait(60) and plain(data))
+    door, plain = threading.Event(), backend.analyse
+    monkeypatch.setattr(backend, "analyse", lambda data: door.wait(60) and plain(data))
     page = pages.build_page(backend)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    options = {"app_kwargs": {"middleware": guards(max_file=2**20)}, "prevent_thread_lock": True, "quiet": True}
-    _, url, _ = page.launch(server_name="127.0.0.1", server_port=port, **options, **pages.launch_options())
+    with connections.installed(lambda inner: gate(inner, GateOptions())):
+        _, url, _ = page.launch(server_port=free_port(), prevent_thread_lock=True, quiet=True, **pages.launch_options())
     answers: list[dict] = []
     refusals: list[Refused] = []
 
@@ -67,11 +65,11 @@ def test_a_full_queue_says_so_and_loses_nothing(app: App, model, monkeypatch: py
             thread.start()
         while not refusals:
             time.sleep(0.02)  # ends with the test's own time limit if nobody is ever refused
-        gate.set()
+        door.set()
         for thread in threads:
             thread.join()
     finally:
-        gate.set()
+        door.set()
         page.close(verbose=False)
         first.http.close()
     assert {(r.status, r.code, str(r)) for r in refusals} == {

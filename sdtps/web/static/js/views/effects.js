@@ -3,7 +3,7 @@
 /** @import { Lens } from '../core/types.js' */
 /** @import { LabLine } from './training_lab.js' */
 import { h } from '../core/dom.js';
-import { flowOf, power } from './story.js';
+import { flowOf, lackingOf, power } from './story.js';
 
 // Route of the gradients, variant, and the experiments of the lab that trained it.
 export const EFFECTS = [
@@ -56,13 +56,16 @@ export function makeEffects({ i18n, server }) {
    * @param {(names: string[]) => void} seeTraining
    */
   function ofRoutes(found, seeTraining) {
+    const told = lackingOf(found); // by the story beside the list, once
     const entry = (effect) => {
       const flow = flowOf(found, effect.route);
       const training = saw(effect.runs[0]);
-      const here = flow.lacking ? i18n.sentence(flow.lacking)
-        : i18n.t('effect.here', { norm: power(flow.norms.score), zeros: Math.round(flow.zeros_kept * 100) });
+      const here = () => {
+        if (!flow.lacking) return i18n.t('effect.here', { norm: power(flow.norms.score), zeros: Math.round(flow.zeros_kept * 100) });
+        return told && told.code === flow.lacking.code ? '' : i18n.sentence(flow.lacking);
+      };
       return h('li', { 'data-effect': effect.route },
-        h('b', {}, `${i18n.t(`route.${effect.route}`)}: `), i18n.t(`effect.${effect.variant}`), ` ${here}`,
+        h('b', {}, `${i18n.t(`route.${effect.route}`)}: `), i18n.t(`effect.${effect.variant}`), ` ${here()}`,
         training ? ` ${i18n.t('effect.training')} ${training}` : null);
     };
     const all = [...new Set(EFFECTS.flatMap(({ runs }) => runs))];

@@ -56,16 +56,20 @@ export function makeMatchPanel(lens) {
   const node = h('section.lens-match', { hidden: true }, h('div.lens-match-head', {}, title, closeButton(close)),
     h('p.lens-hint', { 'data-t': 'match.lines' }), h('div.lens-match-body', {}, pairs, facts));
   let subject = null; // the result, the list's request, its pictures
+  let opening = null; // the result that was clicked last
   let found = null;
   let removed = /** @type {{ modality: string, patch: number }[][]} */ ([[], []]); // patches of the query and of the result
 
   function close() {
     node.hidden = true;
-    subject = null;
+    subject = opening = null;
   }
 
   async function open(item, list) {
-    subject = { item, request: list.request, images: await imagesOf([list.query.photos, item.photos]) };
+    opening = item;
+    const images = await imagesOf([list.query.photos, item.photos]);
+    if (opening !== item) return; // another result was asked for, or another list came
+    subject = { item, request: list.request, images };
     removed = [[], []];
     await ask();
     node.scrollIntoView({ block: 'nearest' }); // a long list hides what lies below it

@@ -63,7 +63,7 @@ function makeQuestions({ server, session }, /** @type {RankState} */ shown, refr
   const askList = latestWins(
     (/** @type {any} */ request) => server.ask('rank.list', request),
     async (answer, request, more) => {
-      if (more) return;
+      if (more || JSON.stringify(request) !== shown.asked) return; // another gallery was chosen since
       shown.error = answer.error || null;
       shown.list = answer.error ? null : { ...answer, request };
       await listCame();

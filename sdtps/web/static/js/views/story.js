@@ -16,11 +16,18 @@ const times = (value) => (Number.isFinite(value) ? (value >= 1e4 ? power(value) 
  */
 export const flowOf = (found, key, cut = false) => found.flows.find((flow) => flow.route.key === key && flow.detached === cut);
 
-/** @returns {[string, Record<string, any>][] | null} */
+const TOLD = ['final', 'importance', 'gumbel-tau1', 'gumbel-tau5']; // the routes that the story is about
+
+/**
+ * Why the story cannot be told with these weights; null where it can.
+ * @param {Record<string, any>} found
+ */
+export const lackingOf = (found) => TOLD.map((key) => flowOf(found, key).lacking).find(Boolean) || null;
+
+/** @returns {[string, Record<string, any>][]} */
 function storyNotes(found, analysis) {
-  const [final, importance, wild, calmer] = ['final', 'importance', 'gumbel-tau1', 'gumbel-tau5'].map((key) => flowOf(found, key));
+  const [final, importance, wild, calmer] = TOLD.map((key) => flowOf(found, key));
   const cut = flowOf(found, 'final', true);
-  if ([final, importance, wild, calmer].some((flow) => flow.lacking)) return null;
   const { noise } = found;
   return [
     ['n0', { trials: noise.trials, changed: noise.changed }],
@@ -43,8 +50,8 @@ function storyNotes(found, analysis) {
  * @param {Translator} i18n
  */
 export function drawStory(found, analysis, i18n) {
-  const notes = storyNotes(found, analysis);
-  if (!notes) return [h('p.lens-lacking', {}, i18n.sentence(found.flows.find((flow) => flow.lacking).lacking))];
-  return notes.map(([key, values]) => h('article.lens-note', { 'data-note': key },
+  const lacking = lackingOf(found);
+  if (lacking) return [h('p.lens-lacking', {}, i18n.sentence(lacking))];
+  return storyNotes(found, analysis).map(([key, values]) => h('article.lens-note', { 'data-note': key },
     h('h3', {}, i18n.t(`story.${key}.title`)), h('p', {}, i18n.t(`story.${key}`, values))));
 }
