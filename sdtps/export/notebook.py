@@ -25,7 +25,7 @@ from sdtps.support.files import write_whole
 from sdtps.types import Analysis
 
 MAX_BYTES = 1_000_000
-HEIGHT = 760
+HEIGHT = 860
 RATIO_STRIDE = 2
 PLANS: tuple[Plan, ...] = (
     ((0.2, 0.4, 0.8), (0.0, 0.25, 0.5), (0.1, 0.3, 1.0)),

@@ -40,7 +40,7 @@ class Shown:
     def _repr_html_(self) -> str | None:
         return _views[0]().page(self)
 
-    def show(self, height: int = 760) -> None:
+    def show(self, height: int = 860) -> None:
         """Show the interactive grid: in the cell of a notebook, else in a browser, from a file without a server.
 
         Args:

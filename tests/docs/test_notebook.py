@@ -86,6 +86,9 @@ def test_the_grid_moves_in_a_browser_and_asks_nobody(book, tmp_path: Path):
         frame.locator(".lens-grid[data-settings]").wait_for()
         frame.locator("[data-setting-field=sparse_ratio]").fill("0.25")
         frame.locator(".lens-grid[data-settings*='\"sparse_ratio\":0.25']").wait_for()
-        assert frame.locator("canvas[data-modality=tir][data-panel=score]").count() == 1
+        last_row = frame.locator("canvas[data-modality=tir][data-panel=score]")
+        assert last_row.evaluate("node => node.getBoundingClientRect().bottom <= innerHeight"), "in sight at once"
+        formulas = frame.locator(".lens-flow-formula")
+        assert formulas.evaluate_all("all => all.every((node) => node.scrollWidth <= node.clientWidth)")
     assert [url for url in asked if not url.startswith(("file:", "about:", "data:", "blob:"))] == []
     assert complaints == []

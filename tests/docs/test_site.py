@@ -1,13 +1,17 @@
 """The site is built without a warning, from the documents alone, and asks no other host for anything."""
 
+import functools
 import json
 import re
 import subprocess
 import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from sdtps.resources import PROJECT
+from tests.harness import chromium
 
 ASKS = re.compile(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=\"?(https?:)?//", re.IGNORECASE)
 
@@ -39,3 +43,23 @@ def test_search_knows_both_languages(site):
     assert "sparse ratio" in texts
     assert "\u200b" in texts  # Chinese has no spaces: words are told apart by what cannot be seen
     assert "保留" in texts
+
+
+@pytest.mark.browser
+def test_a_reader_finds_words_of_both_languages(site):
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    handler = functools.partial(Quiet, directory=site)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, chromium() as browser:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = browser.new_page()
+        for word, found in (("replicas", "Deployment"), ("保留比例", "指南"), ("忠实度", "指南")):
+            page.goto(f"http://127.0.0.1:{server.server_port}/index.html")
+            field = page.locator("input.md-search__input")
+            field.click()
+            field.press_sequentially(word)
+            field.press("End")  # searched on a key's release, of which Chinese characters have none here
+            page.locator(".md-search-result__item h1", has_text=found).wait_for()
+        server.shutdown()

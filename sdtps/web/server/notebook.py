@@ -65,7 +65,8 @@ class LivePage:
     def __repr__(self) -> str:
         return f"<SDTPS Lens at {self.url}>" if self._open else "<SDTPS Lens, closed>"
 
-    def _repr_html_(self) -> str:
+    def _frame(self) -> str:
+        # Not `_repr_html_`: a cell that ends with `launch()` would show a second page below the first.
         if not self._open:
             return f"<p>{escape(repr(self))}</p>"
         look = f"width:100%;height:{self._height}px;border:0"
@@ -77,7 +78,7 @@ class LivePage:
             colab.serve_kernel_port_as_iframe(self.port, height=str(self._height))
         elif "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
             display: Any = import_module("IPython.display")
-            display.display(display.HTML(self._repr_html_()))
+            display.display(display.HTML(self._frame()))
         else:
             print(f"SDTPS Lens: {self.url}")
 

@@ -9,6 +9,7 @@ import httpx
 import pytest
 import uvicorn
 from gradio import http_server
+from IPython.core.formatters import DisplayFormatter
 
 import sdtps
 from tests.attack import requests
@@ -29,8 +30,8 @@ def test_it_answers_here_and_notebooks_may_frame_it(page):
     ancestors = policy.split("frame-ancestors ")[1].split(";")[0].split()
     assert {"'self'", "http://localhost:*", "vscode-webview:", "https://colab.research.google.com"} <= set(ancestors)
     assert "*" not in ancestors
-    assert f'src="{page.url}"' in page._repr_html_()
-    assert "height:640px" in page._repr_html_()
+    assert f'src="{page.url}"' in page._frame()
+    assert "height:640px" in page._frame()
 
 
 def test_it_has_the_same_door_as_a_server(page):
@@ -49,7 +50,7 @@ def test_its_end_frees_the_port_and_nothing_else(tiny_model):
     with socket.socket() as probe, pytest.raises(ConnectionError):
         probe.connect(("127.0.0.1", live.port))
     assert repr(live) == "<SDTPS Lens, closed>"
-    assert "iframe" not in live._repr_html_()
+    assert "iframe" not in live._frame()
 
 
 def test_it_is_shown_below_the_cell_and_by_colab_s_own_way(page, monkeypatch, capsys):
@@ -65,6 +66,11 @@ def test_it_is_shown_below_the_cell_and_by_colab_s_own_way(page, monkeypatch, ca
         monkeypatch.setitem(sys.modules, name, module)
     page.show()
     assert shown[1] == (page.port, "640")
+
+
+def test_a_cell_that_ends_with_it_shows_one_page(page):
+    """`launch()` has shown it; its value is a line of text."""
+    assert set(DisplayFormatter().format(page)[0]) == {"text/plain"}
 
 
 def test_in_a_script_it_says_where_it_is(page, monkeypatch, capsys):
