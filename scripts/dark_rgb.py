@@ -32,7 +32,7 @@ def main() -> None:
             settings = sdtps.Settings(sparse_ratio=0.3, beta=beta)
             trace = sdtps.analyse(model, shot.rgb, shot.nir, shot.tir, settings)["rgb"]
             rows[beta].append((auc(people, trace.score), precision(people, trace.keep)))
-    print("| beta | triplets | AUC of the RGB score | precision at 0.3 |\n|---|---|---|---|")
+    print("| beta | image sets | AUC of the RGB score | precision at 0.3 |\n|---|---|---|---|")
     for beta, found in rows.items():
         area, share = np.nanmean(found, axis=0)
         print(f"| {beta} | {len(found)} | {area:.3f} | {share:.3f} |")

@@ -61,10 +61,18 @@ class Adapter(nn.Module):
         surround: the features are followed by those of each patch's surroundings, D + colours channels more.
         heads: of an attention between the two layers, by which a patch asks the others; 0 for none.
         spared: channels of a token that it leaves to others.
+        gate: weigh what each patch looks like: where a picture shows nothing, its place is all that is left to compare.
     """
 
     def __init__(
-        self, width: int, dim: int, colours: int = 0, surround: bool = False, heads: int = 0, spared: int = 0
+        self,
+        width: int,
+        dim: int,
+        colours: int = 0,
+        surround: bool = False,
+        heads: int = 0,
+        spared: int = 0,
+        gate: bool = False,
     ) -> None:
         super().__init__()
         self.widths = [width, colours] * (1 + surround)
@@ -73,6 +81,7 @@ class Adapter(nn.Module):
         self.context = nn.Linear(2 * (width + colours), dim, bias=False)
         self.ask = nn.Sequential(nn.LayerNorm(dim), Attention(dim, heads, qkv_bias=True)) if heads else None
         self.outer = nn.Linear(dim, dim - spared)
+        self.gate = nn.Linear(dim, 1) if gate else None
 
     def forward(self, features: Tensor) -> Tensor:
         """(B, N, D + colours [+ D + colours]) to (B, N, C - spared)."""
@@ -85,7 +94,7 @@ class Adapter(nn.Module):
         if self.ask is not None:
             x = x + self.ask(x)
         tokens: Tensor = self.outer(x)
-        return tokens
+        return tokens if self.gate is None else tokens * 2 * self.gate(x).sigmoid()
 
 
 def surroundings(features: Tensor, grid: Grid) -> Tensor:

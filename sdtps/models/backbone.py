@@ -164,6 +164,7 @@ class HieraBackbone(Backbone):
             none. A pool's mean of it says where that modality looked, which a patch of another can be compared with.
         place_channels: how many of a token's channels that code has to itself, so that what a patch looks like does
             not drown it; 0 adds it to all of them.
+        gate: let the adapters weigh what a patch looks like against its place.
         mirror: average the tokens of a picture with those of its mirror image: steadier, at twice the cost.
     """
 
@@ -181,6 +182,7 @@ class HieraBackbone(Backbone):
         adapter_heads: int = 0,
         places: float = 0.0,
         place_channels: int = 0,
+        gate: bool = False,
         mirror: bool = False,
     ) -> None:
         super().__init__()
@@ -201,7 +203,7 @@ class HieraBackbone(Backbone):
         self.colours = COLOURS if colours else 0
         if place_channels and not (adapter_dim and places):
             raise ValueError("A place can only have channels of its own where adapters leave them and it has a code.")
-        shape = (sum(widths), adapter_dim, self.colours, surround, adapter_heads, place_channels)
+        shape = (sum(widths), adapter_dim, self.colours, surround, adapter_heads, place_channels, gate)
         self.adapters = nn.ModuleDict({m: Adapter(*shape) for m in MODALITIES}) if adapter_dim else None
         self.surround = surround
         self.mirror = mirror

@@ -118,6 +118,25 @@ def test_places_of_their_own_leave_looks_alone():
     torch.testing.assert_close(backbone.places.norm(dim=-1), torch.full((8,), 2.0))
 
 
+def test_a_gate_weighs_looks_and_leaves_the_place_alone():
+    torch.manual_seed(0)
+    options = {"adapter_dim": 80, "places": 2.0, "place_channels": 64, "gate": True}
+    backbone = create_backbone("hiera", "sam2_hiera_tiny", (64, 32), timm_options=TINY_HIERA, **options).eval()
+    images = torch.randn(3, 1, 3, 64, 32)
+    gate = backbone.adapters["rgb"].gate
+    found = []
+    with torch.no_grad():
+        gate.weight.zero_()
+        for bias in (0.0, -100.0):
+            gate.bias.fill_(bias)
+            found.append(backbone(images).patches[0])
+    (open_looks, shut_looks), (open_places, shut_places) = (
+        [t[..., k] for t in found] for k in (slice(16), slice(16, 80))
+    )
+    assert shut_looks.abs().max() == 0 < open_looks.abs().min()
+    assert torch.equal(open_places, shut_places)
+
+
 @pytest.mark.parametrize("options", [{"adapter_dim": 80}, {"places": 1.0}, {"adapter_dim": 80, "places": 1.0}])
 def test_places_of_their_own_need_a_code_adapters_and_room(options):
     with pytest.raises(ValueError, match="channels"):
