@@ -1,9 +1,11 @@
 """The Gradio page around the component: one queued event, and how the server is started."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from gradio.utils import get_upload_folder
 
 from sdtps.web import static
 from sdtps.web.server.access_log import logged, outcome
@@ -11,6 +13,7 @@ from sdtps.web.server.api import add_api
 from sdtps.web.server.component import lens_view
 from sdtps.web.server.document import TITLE
 from sdtps.web.server.limits import refuse_downloads
+from sdtps.web.server.temporary_files import ours
 from sdtps.web.server.tools import add_tools
 from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.model_registry import UPLOAD_BYTES
@@ -32,6 +35,7 @@ FRAME_CSS = """
 def build_page(backend: PageBackend) -> gr.Blocks:
     """The page for a backend."""
     refuse_downloads()
+    ours(Path(get_upload_folder()))  # Gradio writes there from now on
     with gr.Blocks(title=TITLE, fill_width=True, delete_cache=(3600, DAY)) as page:
         made: set[str] = set()
         add_api(backend, made)

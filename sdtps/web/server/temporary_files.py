@@ -64,23 +64,32 @@ def tidy(
     return left
 
 
-def own_folder(folder: Path) -> Path:
-    """Make the folder of temporary files, and make sure that it is ours: what is old in it gets deleted.
+def ours(folder: Path) -> Path:
+    """Make the folder of temporary files, and make sure that it is ours before anything is written there.
 
     Raises:
-        SystemExit: a link or somebody else's folder stands in its place.
+        SystemExit: it cannot be made, or a link or somebody else's folder stands in its place.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-    if not stat.S_ISDIR(found.st_mode) or not mine:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        found = folder.lstat()
+        mine = stat.S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())
+    except OSError:
+        mine = False
+    if not mine:
         raise SystemExit(
-            f"The folder for temporary files, {folder}, is a link or belongs to somebody else; "
+            f"The folder for temporary files, {folder}, cannot be made, is a link or belongs to somebody else; "
             "remove it, or choose another place with GRADIO_TEMP_DIR."
         )
     folder.chmod(0o700)
+    return folder
+
+
+def own_folder(folder: Path) -> Path:
+    """The folder of temporary files of a server, which deletes what is old in it; see `ours`."""
+    ours(folder)
     for left in folder.glob(f"{INCOMING}*"):  # of servers that were killed
         number = left.name.removeprefix(INCOMING)
         if number == str(os.getpid()) or not (number.isdecimal() and _runs(int(number))):

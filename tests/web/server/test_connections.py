@@ -25,7 +25,9 @@ from sdtps.web.server.gate import connections, turns
 from sdtps.web.server.gate.connections import Connection, Connections
 from sdtps.web.server.gate.identity import IN_SCOPE
 from sdtps.web.server.gate.turns import FairQueue
+from sdtps.web.server.page import build_page
 from sdtps.web.server.temporary_files import INCOMING, own_folder, tidy
+from sdtps.web.session.backend import PageBackend
 from sdtps.web.session.visitor import Visitor
 from tests.harness import finished
 
@@ -250,8 +252,13 @@ def test_the_folder_of_temporary_files_must_be_ours(tmp_path, monkeypatch) -> No
     (others / "precious").write_text("x")
     link = tmp_path / "link"
     link.symlink_to(others)
-    with pytest.raises(SystemExit, match="is a link or belongs to somebody else"):
-        own_folder(link)
+    for place in (link, others / "precious", others / "precious" / "below"):
+        with pytest.raises(SystemExit, match="is a link or belongs to somebody else"):
+            own_folder(place)
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(link))
+    with pytest.raises(SystemExit, match="is a link"):
+        build_page(PageBackend([], {}))
+    assert [path.name for path in others.iterdir()] == ["precious"], "nothing was written there"
     os.utime(others / "precious", (0, 0))
     assert tidy(link) == 0
     assert (others / "precious").exists()
