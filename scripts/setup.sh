@@ -45,7 +45,9 @@ venv)
     "$python" -m venv "$2"
     ;;
 browser)
-    command -v chromium >/dev/null 2>&1 || install "chromium" "Chromium for the browser tests"
+    # Any that the tests know: Ubuntu's package of the first name is a snap, and its machines often have another.
+    for name in chromium chromium-browser google-chrome none; do command -v $name >/dev/null 2>&1 && break; done
+    [ $name != none ] || install "chromium" "Chromium for the browser tests"
     fc-list 2>/dev/null | grep -qi cjk || install "fontconfig fonts-noto-cjk fonts-dejavu-core" "fonts for the browser tests"
     ;;
 firefox)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -167,6 +168,17 @@ def test_the_soak_tells_growth_from_warm_up() -> None:
     table, flat = judge(readings([100.0 * i for i in range(8)]))
     assert not flat
     assert table.count("**no**") == len(SLACK)
+
+
+@pytest.mark.parametrize(("browser", "code"), [("chromium", 0), ("google-chrome", 0), ("lynx", 1)])
+def test_a_browser_of_any_name_that_the_tests_know_is_enough(browser: str, code: int, tmp_path: Path) -> None:
+    for name, does in ((browser, "exit 0"), ("fc-list", "echo Noto Sans CJK"), ("id", "echo 1000")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "grep").symlink_to(shutil.which("grep") or "/bin/grep")
+    shell = shutil.which("sh") or "/bin/sh"
+    ended = subprocess.run([shell, ROOT / "scripts" / "setup.sh", "browser"], env={"PATH": str(tmp_path)})
+    assert ended.returncode == code
 
 
 def test_make_has_a_target_for_each() -> None:

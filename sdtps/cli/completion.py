@@ -77,6 +77,8 @@ def _bash(described: Described) -> str:
 
 
 def _fish(described: Described) -> Iterator[str]:
+    for option in ("help", "version"):
+        yield f"complete -c sdtps -n __fish_use_subcommand -l {option}"
     for name, parser in described.items():
         start = f"complete -c {PAGE}"
         if name != PAGE:

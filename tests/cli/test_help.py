@@ -142,6 +142,7 @@ def test_fish_gets_a_line_per_option() -> None:
     assert any("-l root-path" in line and "serve" in line for line in lines)
     assert any(line.startswith("complete -c sdtps-lens -l root-path ") for line in lines)
     assert all(line.startswith("complete -c sdtps") for line in lines)
+    assert "complete -c sdtps -n __fish_use_subcommand -l version" in lines
 
 
 def test_shipped_recipes_are_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
