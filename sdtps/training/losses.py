@@ -78,6 +78,16 @@ def focus_loss(net: ReidModel, encoded: Encoded, people: Tensor) -> Tensor:
     return torch.stack(losses).mean()
 
 
+def length_loss(features: Iterable[Tensor]) -> Tensor:
+    """How much the usual lengths of the modalities' vectors differ, as the variance of their logarithms; (B, D) each.
+
+    In a match a longer vector counts more, and the one that knows the training's people best would grow and drown the
+    others, which may know strangers better. The median, because black pictures may have shorter ones.
+    """
+    usual = torch.stack([f.norm(dim=-1).median() for f in features])
+    return usual.clamp(min=1e-6).log().var(unbiased=False)
+
+
 def early_loss(net: ReidModel, encoded: Encoded, traces: Mapping[str, Trace]) -> Tensor:
     """How far the best-scored patches alone are from the feature of all: 1 less their cosine, for a random number.
 

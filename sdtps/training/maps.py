@@ -35,13 +35,17 @@ def maps_loss(
         traces: forward record.
         patches: what is known of them.
         calibration: cosine to logit.
-        weight: `others` is how much of a target a bystander makes.
+        weight: `others` is how much of a target a bystander makes, `guided` how often cross maps of black RGB pictures
+            count: there only the other sensors know where the person is.
     """
     target = patches.person.maximum(weight.others * patches.others)
     losses = []
     for m, o in product(MODALITIES, MODALITIES):
         logits = calibration(_cosines(traces, m, o), int(o is not m))
-        losses.append(map_share(m, o) * F.binary_cross_entropy_with_logits(logits, target))
+        wrong = F.binary_cross_entropy_with_logits(logits, target, reduction="none").mean(1)  # (B,)
+        if patches.dark is not None and m is Modality.RGB is not o:
+            wrong = wrong * torch.where(patches.dark, weight.guided, 1.0)
+        losses.append(map_share(m, o) * wrong.mean())
     return torch.stack(losses).sum()
 
 

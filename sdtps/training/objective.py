@@ -13,6 +13,7 @@ from sdtps.training.losses import (
     focus_loss,
     foreground_loss,
     head_loss,
+    length_loss,
     people_target,
     token_loss,
 )
@@ -21,7 +22,7 @@ from sdtps.training.recipe import LossWeights
 from sdtps.training.sources import Batch
 
 # In the log; those after early need masks.
-LOSSES = ("identity", "contrast", "apart", "early", "foreground", "focus", "token", "maps")
+LOSSES = ("identity", "contrast", "length", "apart", "early", "foreground", "focus", "token", "maps")
 HEADS = ("ori", "sdtps")
 
 
@@ -72,6 +73,9 @@ def outcome_of(
         if share["sdtps"]:
             compared.append(net.test_feature(encoded, traces))
         losses["contrast"] = weight.contrast * torch.stack([contrast_loss(f, batch.pid) for f in compared]).mean()
+    if weight.length:
+        kinds = (encoded.global_vectors, {m: trace.pooled for m, trace in traces.items()})
+        losses["length"] = weight.length * torch.stack([length_loss(kind.values()) for kind in kinds]).mean()
     if weight.apart:
         losses["apart"] = weight.apart * apart_loss(traces, weight.alike)
     if weight.early:

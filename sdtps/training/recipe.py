@@ -39,14 +39,17 @@ class Synthetic:
 class LossWeights:
     """Weights of the losses.
 
-    cross_entropy is inside identity; contrast judges features as they are compared at test time; apart holds the
-    correlations between a modality's maps below `alike`; early wants the best patches to speak for all; focus is for
-    pools and aggregation rows; maps finds the person in self and cross maps, where a bystander makes `others` of one.
+    cross_entropy is inside identity; contrast judges features as they are compared at test time; length wants the
+    modalities' vectors to count alike there; apart holds the correlations between a modality's maps below `alike`;
+    early wants the best patches to speak for all; focus is for pools and aggregation rows; maps finds the person in
+    self and cross maps, where a bystander makes `others` of one, and the cross maps of black pictures count `guided`
+    times.
     """
 
     identity: float = 1.0
     cross_entropy: float = 0.5
     contrast: float = 0.0
+    length: float = 0.0
     apart: float = 0.0
     alike: float = 0.85
     early: float = 0.0
@@ -55,6 +58,7 @@ class LossWeights:
     token: float = 0.5
     maps: float = 2.0
     others: float = 0.0
+    guided: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -29,10 +29,12 @@ class Patches:
 
     Attributes:
         person, others: (B, N) share that the person, and that other people, cover.
+        dark: (B,) whether the RGB picture was taken for a black one.
     """
 
     person: Tensor
     others: Tensor
+    dark: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,9 @@ class CachedTokens:
         flip = rng.random(len(index)) < 0.5
         columns = np.where(flip[:, None], mirror[chosen], chosen)  # (b, n): which patches, mirrored or not
         features = self.features(net, index, columns)
+        dark = np.zeros(len(index), bool)
         if len(self._black) and len(night := np.flatnonzero(rng.random(len(index)) < self._dark)):
+            dark[night] = True
             black = rng.choice(self._black, len(night))
             features[0, night] = self.features(net, black, columns[night])[0]
         for m, b in np.argwhere(rng.random(features.shape[:2]) < self._missing):
@@ -123,14 +127,16 @@ class CachedTokens:
         # Whole channels, not single values: a fraction of the random numbers, and neighbours agree.
         features = features * F.dropout(torch.ones_like(features[:, :, :1]), self._dropout, training=net.training)
         tokens = backbone.adapt(features.to(device), torch.from_numpy(chosen).to(device))
-        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), self._known(index, columns, device))
+        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), self._known(index, columns, dark, device))
 
-    def _known(self, index: NDArray[np.int64], columns: NDArray[np.int64], device: torch.device) -> Patches:
+    def _known(
+        self, index: NDArray[np.int64], columns: NDArray[np.int64], dark: NDArray[np.bool_], device: torch.device
+    ) -> Patches:
         known = self.tokens
         person, others = (
             torch.from_numpy(a[index[:, None], columns]).float().to(device) for a in (known.person, known.others)
         )
-        return Patches(person, others)
+        return Patches(person, others, torch.from_numpy(dark).to(device))
 
 
 def black_pictures(tokens: TokenSet) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from sdtps.training.losses import (
     focus_loss,
     foreground_loss,
     identity_loss,
+    length_loss,
     people_target,
     token_loss,
 )
@@ -53,6 +54,14 @@ def test_contrast_is_the_mean_log_share_of_the_other_views():
     leaf = feature.clone().requires_grad_()
     contrast_loss(leaf, pid).backward()
     assert leaf.grad.isfinite().all()
+
+
+def test_lengths_are_compared_by_their_ratios_and_black_pictures_do_not_count():
+    vectors = F.normalize(torch.randn(5, 4, generator=torch.manual_seed(0)), dim=-1)
+    assert length_loss([7 * vectors] * 3) < 1e-10
+    torch.testing.assert_close(length_loss([vectors, math.e * vectors]), torch.tensor(0.25))  # logarithms 0 and 1
+    some_black = torch.cat([vectors[:3], 0.01 * vectors[3:]])
+    torch.testing.assert_close(length_loss([some_black, vectors]), torch.tensor(0.0))
 
 
 def test_focus_falls_as_weights_move_to_people():

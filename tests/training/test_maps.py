@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -37,6 +38,14 @@ def test_bystanders_raise_targets(forward):
     traces, *_ = forward
     weight = LossWeights(others=0.2)
     assert maps_loss(traces, Patches(NOBODY, SOMEBODY), says(-30.0), weight).item() == pytest.approx(30 * 0.2)
+
+
+def test_cross_maps_of_black_pictures_count_more(forward):
+    traces, *_ = forward
+    weight, even = LossWeights(guided=3.0), math.log(2)
+    for dark, want in ((False, even), (True, even * (1 + 2 / 6))):  # RGB's two cross maps make a sixth of all
+        patches = Patches(NOBODY, NOBODY, torch.full((4,), dark))
+        assert maps_loss(traces, patches, says(0.0), weight).item() == pytest.approx(want)
 
 
 def test_maps_below_the_limit_cost_nothing_and_copies_cost_what_is_above_it(forward):

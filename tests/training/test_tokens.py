@@ -111,3 +111,5 @@ def test_a_dark_picture_takes_the_place_of_rgb_alone(backbone, tokens):
         )
     assert not torch.allclose(lit.tokens.patches[0], dark.tokens.patches[0])
     assert dark.patches.person.shape == lit.patches.person.shape
+    assert lit.patches.dark.tolist() == [False, False]
+    assert dark.patches.dark.tolist() == [True, True]

@@ -38,7 +38,7 @@ def small_recipe(folder, **changes) -> Recipe:
         ),
         out=str(folder / "run"),
         synthetic=Synthetic(seeds=(1,), ids=8, views=4, cache=str(folder / "tokens"), style="drawn", dark=0.1),
-        loss=LossWeights(contrast=1.0, apart=1.0, early=1.0, focus=0.5),
+        loss=LossWeights(contrast=1.0, length=1.0, apart=1.0, early=1.0, focus=0.5, guided=2.0),
         phases=(Phase(120, lr=3e-3), Phase(6, lr=1e-3, backbone_lr=1e-4)),
         identities=4,
         views=4,
