@@ -20,6 +20,7 @@ OTHER_PEOPLE = 0.8  # how much of a foreground patch a bystander makes
 TOKEN_TEMPERATURE = 0.1
 CONTRAST_TEMPERATURE = 0.1
 ASKED_PATCHES = 32  # per picture and step; the others get their turn
+ORDER_TEMPERATURE = 0.1
 EARLY = 8  # the best-scored patches are at most this fraction of all
 
 
@@ -79,13 +80,35 @@ def focus_loss(net: ReidModel, encoded: Encoded, people: Tensor) -> Tensor:
 
 
 def length_loss(features: Iterable[Tensor]) -> Tensor:
-    """How much the usual lengths of the modalities' vectors differ, as the variance of their logarithms; (B, D) each.
+    """How much the usual lengths of a match's vectors differ, as the variance of their logarithms; (B, D) each.
 
     In a match a longer vector counts more, and the one that knows the training's people best would grow and drown the
     others, which may know strangers better. The median, because black pictures may have shorter ones.
     """
     usual = torch.stack([f.norm(dim=-1).median() for f in features])
     return usual.clamp(min=1e-6).log().var(unbiased=False)
+
+
+def blind_loss(looks: Tensor, dark: Tensor) -> Tensor:
+    """How long looks of black pictures are, beside those of the others; looks (B, N, C), dark (B,).
+
+    What a black patch looks like says nothing; without it, the cosine compares places alone. The gradient passes
+    through both lengths: to make all looks shorter, until no picture is seen, gains nothing.
+    """
+    if dark.all() or not dark.any():
+        return looks.new_zeros(())
+    length = looks.norm(dim=-1).mean(1)  # (B,)
+    return length[dark].mean() / length[~dark].mean().clamp(min=1e-6)
+
+
+def order_loss(score: Tensor, people: Tensor) -> Tensor:
+    """How often, softly, a patch without people is scored above one with people; (B, N) each, people are shares.
+
+    On black pictures the maps must share the score so that those of the other sensors decide.
+    """
+    above = F.softplus((score[:, None] - score[:, :, None]) / ORDER_TEMPERATURE)  # (B, N with people, N without)
+    weight = people[:, :, None] * (1 - people[:, None])
+    return (above * weight).sum() / weight.sum().clamp(min=1)
 
 
 def early_loss(net: ReidModel, encoded: Encoded, traces: Mapping[str, Trace]) -> Tensor:

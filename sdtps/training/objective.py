@@ -6,23 +6,27 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from sdtps.models.reid import Prediction, ReidModel
+from sdtps.algorithm.trace import Trace
+from sdtps.models.reid import Encoded, Prediction, ReidModel
 from sdtps.training.losses import (
+    blind_loss,
     contrast_loss,
     early_loss,
     focus_loss,
     foreground_loss,
     head_loss,
     length_loss,
+    order_loss,
     people_target,
     token_loss,
 )
 from sdtps.training.maps import CosineCalibration, apart_loss, maps_loss
 from sdtps.training.recipe import LossWeights
-from sdtps.training.sources import Batch
+from sdtps.training.sources import Batch, Patches
+from sdtps.types import MODALITIES
 
 # In the log; those after early need masks.
-LOSSES = ("identity", "contrast", "length", "apart", "early", "foreground", "focus", "token", "maps")
+LOSSES = ("identity", "contrast", "length", "apart", "early", "foreground", "focus", "token", "maps", "blind", "order")
 HEADS = ("ori", "sdtps")
 
 
@@ -74,23 +78,45 @@ def outcome_of(
             compared.append(net.test_feature(encoded, traces))
         losses["contrast"] = weight.contrast * torch.stack([contrast_loss(f, batch.pid) for f in compared]).mean()
     if weight.length:
-        kinds = (encoded.global_vectors, {m: trace.pooled for m, trace in traces.items()})
-        losses["length"] = weight.length * torch.stack([length_loss(kind.values()) for kind in kinds]).mean()
+        losses["length"] = weight.length * length_loss(
+            [*encoded.global_vectors.values(), *(trace.pooled for trace in traces.values())]
+        )
     if weight.apart:
         losses["apart"] = weight.apart * apart_loss(traces, weight.alike)
     if weight.early:
         losses["early"] = weight.early * early_loss(net, encoded, traces)
-    if (patches := batch.patches) is not None:
-        if weight.foreground:
-            losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
-        if weight.focus:
-            losses["focus"] = weight.focus * focus_loss(net, encoded, people_target(patches.person, patches.others))
-        if weight.token:
-            losses["token"] = weight.token * token_loss(encoded, batch.pid, patches.person)
-        if weight.maps:
-            losses["maps"] = weight.maps * maps_loss(traces, patches, calibration, weight)
+    if batch.patches is not None:
+        losses |= _of_patches(net, calibration, batch.pid, batch.patches, weight, encoded, traces)
     accuracy = {
         name: torch.stack([(p.logits.argmax(1) == batch.pid).float().mean() for p in predictions]).mean()
         for name, predictions in found.items()
     }
     return Outcome(losses, by_head, accuracy)
+
+
+def _of_patches(
+    net: ReidModel,
+    calibration: CosineCalibration,
+    pid: Tensor,
+    patches: Patches,
+    weight: LossWeights,
+    encoded: Encoded,
+    traces: Mapping[str, Trace],
+) -> dict[str, Tensor]:
+    """The weighted losses that need to know what a patch shows."""
+    losses = {}
+    if weight.foreground:
+        losses["foreground"] = weight.foreground * foreground_loss(traces, patches.person, patches.others)
+    if weight.focus:
+        losses["focus"] = weight.focus * focus_loss(net, encoded, people_target(patches.person, patches.others))
+    if weight.token:
+        losses["token"] = weight.token * token_loss(encoded, pid, patches.person)
+    if weight.maps:
+        losses["maps"] = weight.maps * maps_loss(traces, patches, calibration, weight)
+    own = getattr(net.backbone, "place_channels", 0)
+    if weight.blind and own and patches.dark is not None:
+        losses["blind"] = weight.blind * blind_loss(encoded.patches[MODALITIES[0]][..., :-own], patches.dark)
+    if weight.order and patches.dark is not None:
+        score, people = traces[MODALITIES[0]].score, people_target(patches.person, patches.others)
+        losses["order"] = weight.order * order_loss(score[patches.dark], people[patches.dark])
+    return losses

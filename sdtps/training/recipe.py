@@ -43,7 +43,8 @@ class LossWeights:
     modalities' vectors to count alike there; apart holds the correlations between a modality's maps below `alike`;
     early wants the best patches to speak for all; focus is for pools and aggregation rows; maps finds the person in
     self and cross maps, where a bystander makes `others` of one, and the cross maps of black pictures count `guided`
-    times.
+    times; blind wants nothing but the place in the tokens of black pictures, where it has channels of its own; order
+    wants people first in their scores.
     """
 
     identity: float = 1.0
@@ -59,6 +60,8 @@ class LossWeights:
     maps: float = 2.0
     others: float = 0.0
     guided: float = 1.0
+    blind: float = 0.0
+    order: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ import torch.nn.functional as F
 from sdtps.models.losses import batch_hard_triplet
 from sdtps.models.reid import Encoded, ModelConfig, Prediction, build_model
 from sdtps.training.losses import (
+    blind_loss,
     contrast_loss,
     early_loss,
     focus_loss,
     foreground_loss,
     identity_loss,
     length_loss,
+    order_loss,
     people_target,
     token_loss,
 )
@@ -62,6 +64,28 @@ def test_lengths_are_compared_by_their_ratios_and_black_pictures_do_not_count():
     torch.testing.assert_close(length_loss([vectors, math.e * vectors]), torch.tensor(0.25))  # logarithms 0 and 1
     some_black = torch.cat([vectors[:3], 0.01 * vectors[3:]])
     torch.testing.assert_close(length_loss([some_black, vectors]), torch.tensor(0.0))
+
+
+def test_looks_of_black_pictures_are_measured_by_those_of_the_others():
+    looks = torch.ones(4, 3, 4)  # length 2
+    looks[0] = 0.25
+    dark = torch.tensor([True, False, False, False])
+    assert blind_loss(looks, dark).item() == pytest.approx(0.25)
+    looks.requires_grad_()
+    blind_loss(looks, dark).backward()
+    # The whole batch made shorter changes nothing: a gate cannot win by shutting for every picture.
+    assert (looks.grad * looks).sum().item() == pytest.approx(0, abs=1e-6)
+    assert looks.grad[0].min() > 0 > looks.grad[1:].max()
+    assert blind_loss(looks, ~dark & dark) == blind_loss(looks, dark | ~dark) == 0
+
+
+def test_order_asks_for_people_before_the_rest():
+    people = torch.tensor([[1.0, 1.0, 0.0, 0.0]])
+    right, wrong, flat = (torch.tensor([s]) for s in ([1.0, 0.9, 0.1, 0.0], [0.0, 0.1, 0.9, 1.0], [0.5] * 4))
+    assert order_loss(right, people) < 0.01 < order_loss(flat, people).item() == pytest.approx(math.log(2))
+    assert order_loss(wrong, people) > 5
+    assert order_loss(right, torch.zeros(1, 4)) == 0
+    assert order_loss(right[:0], people[:0]) == 0
 
 
 def test_focus_falls_as_weights_move_to_people():
