@@ -8,7 +8,7 @@ frca   the mean of the tokens that FRCA changed
 fused  the reduction of [global, mean patch], where it stands beside the selection
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,8 @@ class FusionConfig:
         dgaf_selected: DGAF reads what the selector hands on, else what the backbone gives.
         frca: options of `FourierChannelAttention`; None without it.
         frca_cross: heads of the cross-attention between FRCA and DGAF; 0 without it.
+        left_out: channels at the end of each vector of `ori` and `sdtps` that nobody is recognised by, such as a code
+            of the place in the picture.
     """
 
     parts: tuple[str, ...] = ("ori", "sdtps")
@@ -49,6 +51,7 @@ class FusionConfig:
     dgaf_selected: bool = True
     frca: Mapping[str, Any] | None = None
     frca_cross: int = 0
+    left_out: int = 0
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "FusionConfig":
@@ -77,6 +80,7 @@ class FusionHeads(nn.Module):
     def __init__(self, dim: int, config: FusionConfig) -> None:
         super().__init__()
         self.config = config
+        self.compared = dim - config.left_out  # channels of a vector
         if config.moe is not None:
             self.generalFusion = GeneralFusion(dim, **config.moe)
         if config.dgaf is not None:
@@ -111,12 +115,17 @@ class FusionHeads(nn.Module):
         parts = (found[p] if p in found else getattr(self, f"_{p}")(given) for p in self.config.parts)
         return torch.cat(list(parts), dim=-1)
 
+    def side_by_side(self, vectors: Iterable[Tensor]) -> Tensor:
+        """(B, C) each: what is compared of them."""
+        return torch.cat([v[..., : self.compared] for v in vectors], dim=-1)
+
     def slices(self, dim: int) -> dict[str, slice]:
         """Where each part lies in the feature; C = `dim`."""
         wide = {"moe": len(COMBINATIONS), "dgaf": int((self.config.dgaf or {}).get("inputs", len(MODALITIES)))}
         found, start = {}, 0
         for part in self.config.parts:
-            end = start + dim * wide.get(part, len(MODALITIES))
+            channels = self.compared if part in ("ori", "sdtps") else dim
+            end = start + channels * wide.get(part, len(MODALITIES))
             found[part] = slice(start, end)
             start = end
         return found
@@ -133,10 +142,10 @@ class FusionHeads(nn.Module):
         return self.config.frca is None and self.config.dgaf_selected
 
     def _ori(self, given: Given) -> Tensor:
-        return torch.cat([given.vectors[m] for m in MODALITIES], dim=-1)
+        return self.side_by_side([given.vectors[m] for m in MODALITIES])
 
     def _sdtps(self, given: Given) -> Tensor:
-        return torch.cat(self._pooled(given), dim=-1)
+        return self.side_by_side(self._pooled(given))
 
     def _moe(self, given: Given) -> Tensor:
         return self._take(given, self.generalFusion(given.patches, given.vectors))

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -134,7 +134,7 @@ class ReidModel(nn.Module):
 
     def _head_widths(self) -> dict[str, int]:
         """Head name suffix → width of the feature it reads."""
-        dim = self.backbone.dim
+        dim = self._heads[0].compared
         ori = {"": 3 * dim} if self.config.direct else {f"_{m[0]}": dim for m in MODALITIES}
         return ori | ({"_sdtps": 3 * dim} if self._has_sdtps_head else {})
 
@@ -189,15 +189,9 @@ class ReidModel(nn.Module):
         """(M, B, 3, H, W) images to tokens: the expensive part."""
         return self.reduce(self.backbone(images, camera))
 
-    @staticmethod
-    def original_feature(encoded: Encoded) -> Tensor:
-        """`ori`: (B, 3C), the three global vectors side by side."""
-        return torch.cat([encoded.global_vectors[m] for m in MODALITIES], dim=-1)
-
-    @staticmethod
-    def sdtps_feature(traces: Mapping[str, Trace]) -> Tensor:
-        """`sdtps`: (B, 3C), the three pooled token sets side by side."""
-        return torch.cat([traces[m].pooled for m in MODALITIES], dim=-1)
+    def compared(self, vectors: Iterable[Tensor]) -> Tensor:
+        """Vectors side by side, (B, C) each, without the channels that nobody is recognised by."""
+        return self._heads[0].side_by_side(vectors)
 
     def test_feature(self, encoded: Encoded, traces: Mapping[str, Trace]) -> Tensor:
         """The feature that is compared at test time, (B, D), before the BNNeck, not normalised; see `parts`."""
@@ -226,13 +220,14 @@ class ReidModel(nn.Module):
 
     def predictions(self, encoded: Encoded, traces: Mapping[str, Trace]) -> dict[str, Prediction]:
         """Training output: one (logits, feature) pair per head; `ori` heads first, `sdtps` last."""
+        vectors = encoded.global_vectors
         features = (
-            {"": self.original_feature(encoded)}
+            {"": self.compared(vectors[m] for m in MODALITIES)}
             if self.config.direct
-            else {f"_{m[0]}": encoded.global_vectors[m] for m in MODALITIES}
+            else {f"_{m[0]}": self.compared([vectors[m]]) for m in MODALITIES}
         )
         if self._has_sdtps_head:
-            features["_sdtps"] = self.sdtps_feature(traces)
+            features["_sdtps"] = self.compared(traces[m].pooled for m in MODALITIES)
         return {
             suffix: Prediction(getattr(self, f"classifier{suffix}")(getattr(self, f"bottleneck{suffix}")(f)), f)
             for suffix, f in features.items()

@@ -113,8 +113,10 @@ def take_apart(opened: OpenSet, settings: Settings) -> Apart:
         shares = {str(m): _shares(traces[m], evidence[m], variant) for m in MODALITIES} if linear else {}
     parts, places = net.part_slices, {}
     if linear:
-        start, dim = parts[SELECTED].start, net.backbone.dim
-        places = {str(m): slice(start + i * dim, start + (i + 1) * dim) for i, m in enumerate(MODALITIES)}
+        start, stop = parts[SELECTED].start, parts[SELECTED].stop
+        width = (stop - start) // len(MODALITIES)
+        places = {str(m): slice(start + i * width, start + (i + 1) * width) for i, m in enumerate(MODALITIES)}
+        shares = {m: share[:, :width] for m, share in shares.items()}  # of the channels that are compared
     whole = tuple(part for part in net.selected_parts if part != SELECTED or not linear)
     kept = {str(m): traces[m].mask[0].numpy() for m in MODALITIES}
     return Apart(feature, parts, places, shares, kept, whole)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from sdtps.algorithm.module import MultiModalSDTPS
 from sdtps.algorithm.scoring import min_max_norm
 from sdtps.algorithm.selector import SELECTORS, Selector
-from sdtps.algorithm.trace import Branch, Evidence, Trace
+from sdtps.algorithm.trace import Branch, Evidence
 from sdtps.images.read import prepare
 from sdtps.models.backbone import HALF
 from sdtps.models.reid import Encoded, LoadedModel, ModelConfig
@@ -177,9 +177,6 @@ class _RecordedNet(nn.Module):
 
     def encode(self, *_: Any) -> Encoded:
         raise no_weights()
-
-    def sdtps_feature(self, _traces: Mapping[str, Trace]) -> Tensor:
-        return torch.zeros(1, 0)
 
 
 def no_weights() -> LensError:

@@ -78,9 +78,8 @@ def outcome_of(
             compared.append(net.test_feature(encoded, traces))
         losses["contrast"] = weight.contrast * torch.stack([contrast_loss(f, batch.pid) for f in compared]).mean()
     if weight.length:
-        losses["length"] = weight.length * length_loss(
-            [*encoded.global_vectors.values(), *(trace.pooled for trace in traces.values())]
-        )
+        vectors = [*encoded.global_vectors.values(), *(trace.pooled for trace in traces.values())]
+        losses["length"] = weight.length * length_loss(net.compared([vector]) for vector in vectors)
     if weight.apart:
         losses["apart"] = weight.apart * apart_loss(traces, weight.alike)
     if weight.early:

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from sdtps.models.feature import FusionConfig
 from sdtps.models.reid import ModelConfig, build_model, pick_device
 from tests.conftest import tiny_vit_config
 
@@ -17,6 +18,20 @@ def test_test_feature_is_ori_then_sdtps():
     ori = torch.cat([encoded.global_vectors[m] for m in ("rgb", "nir", "tir")], -1)
     sdtps = torch.cat([traces[m].tokens.mean(1) for m in ("rgb", "nir", "tir")], -1)
     torch.testing.assert_close(feature, torch.cat([ori, sdtps], -1))
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_channels_left_out_are_neither_compared_nor_asked_for_a_name(direct):
+    whole = build_model(tiny_vit_config(num_classes=7, direct=direct)).eval()
+    net = build_model(tiny_vit_config(num_classes=7, direct=direct, fusion=FusionConfig(left_out=8))).eval()
+    net.load_state_dict({k: v for k, v in whole.state_dict().items() if v.shape == net.state_dict()[k].shape}, False)
+    feature = net(images())
+    torch.testing.assert_close(feature, whole(images()).unflatten(1, (6, 48))[..., :40].flatten(1))
+    assert net.part_slices == {"ori": slice(0, 120), "sdtps": slice(120, 240)}
+    encoded = net.encode(images())
+    predictions = net.predictions(encoded, net.sdtps(encoded.patches, encoded.global_vectors))
+    torch.testing.assert_close(predictions["_sdtps"].feature, feature[:, 120:])
+    torch.testing.assert_close(predictions["" if direct else "_r"].feature[:, :40], feature[:, :40])
 
 
 def test_global_local_reduces_global_and_mean_patch():

@@ -20,6 +20,7 @@ PAIRS = 10
 MODELS = {
     "embedded": (None, {}),
     "kept tokens alone": (tiny_vit_config(variant="first"), {}),
+    "some channels left out": (tiny_vit_config(fusion=FusionConfig(left_out=5)), {}),
     "with experts": (tiny_vit_config(fusion=FusionConfig(("ori", "sdtps", "moe"), moe={"heads": 3})), {}),
     "normalised tokens": (tiny_vit_config(variant="open-source"), {}),
     "dual": (tiny_vit_config(variant="paper"), {}),
