@@ -37,6 +37,6 @@ def run(options: argparse.Namespace) -> int:
     from sdtps.training.recipe import Recipe
     from sdtps.training.trainer import train
 
-    recipe = Recipe.read(find_recipe(options.config))
-    print(f"written: {train(recipe, options.device, options.resume)}")
+    for recipe in Recipe.read(find_recipe(options.config)):
+        print(f"written: {train(recipe, options.device, options.resume)}")
     return 0

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -258,11 +258,20 @@ class Recipe:
         return read_plain(cls, values, "recipe")
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "Recipe":
-        """From a YAML file."""
+    def read(cls, path: str | os.PathLike[str]) -> "tuple[Recipe, ...]":
+        """From a YAML file: its recipe, or several with `---` between them, to be run one after the other.
+
+        Each says what differs from the one before it.
+        """
         try:
-            values = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+            documents = list(yaml.safe_load_all(Path(path).read_text(encoding="utf-8"))) or [None]
         except yaml.YAMLError as error:
             line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
             raise ValueError(f"{os.fspath(path)!r} is not valid YAML; look at line {line}.") from None
-        return cls.from_dict(values)
+        recipes: list[Recipe] = []
+        for values in documents:
+            before = {f.name: getattr(recipes[-1], f.name) for f in fields(cls)} if recipes else {}
+            recipes.append(cls.from_dict({**before, **values} if isinstance(values, Mapping) else values))
+        if len({recipe.out for recipe in recipes}) < len(recipes):
+            raise ValueError(f"Each recipe of {os.fspath(path)!r} needs an `out` of its own.")
+        return tuple(recipes)

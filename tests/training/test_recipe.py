@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 import torch
+import yaml
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import sdtps
+from sdtps.cli.main import main
 from sdtps.models.reid import build_model
 from sdtps.resources import EMBEDDED
 from sdtps.runs.reader import read_run, read_tensorboard
@@ -130,7 +132,7 @@ def test_weights_of_another_architecture_are_no_start(pictures, tmp_path):
 
 
 def test_the_embedded_trunk_comes_out_of_the_shipped_file():
-    recipe = Recipe.read("configs/embedded.yaml")
+    recipe, *_ = Recipe.read("configs/embedded.yaml")
     shipped = {k: v.float() for k, v in load_file(EMBEDDED).items() if k.startswith("backbone.trunk.")}
     net = new_model(recipe, 0)
     state = net.state_dict()
@@ -347,7 +349,7 @@ def test_wrong_recipes_are_named_in_a_sentence(tmp_path, change, sentence):
 
 
 def test_a_rate_for_a_backbone_that_cannot_train_is_refused():
-    recipe = Recipe.read("configs/embedded.yaml")
+    recipe, *_ = Recipe.read("configs/embedded.yaml")
     net = build_model(recipe.model)
     with pytest.raises(ValueError, match="set trainable_blocks"):
         freeze(net, Phase(1, backbone_lr=1e-4))
@@ -358,3 +360,32 @@ def test_a_file_that_is_no_yaml_says_where(tmp_path):
     file.write_text("out: [1\nmodel: {")
     with pytest.raises(ValueError, match=r"is not valid YAML; look at line \d"):
         Recipe.read(file)
+
+
+def test_a_file_may_hold_recipes_to_be_run_one_after_the_other(pictures, tmp_path, capsys):
+    first = folder_recipe(pictures, tmp_path / "first", phases=(Phase(1),)).as_dict()
+    then = {
+        "out": str(tmp_path / "then"),
+        "initial": str(tmp_path / "first" / "model.safetensors"),
+        "phases": [{"steps": 1, "lr": 0.0}],
+        "weight_decay": 0.0,
+    }
+    file = tmp_path / "both.yaml"
+    file.write_text(yaml.safe_dump_all([_lists(first), then]))
+    one, two = Recipe.read(file)
+    assert two == replace(one, out=then["out"], initial=then["initial"], phases=(Phase(1, lr=0.0),), weight_decay=0.0)
+    assert main(["train", "--config", str(file), "--device", "cpu"]) == 0
+    assert capsys.readouterr().out.count("written: ") == 2
+    made, after = (load_file(tmp_path / name / "model.safetensors") for name in ("first", "then"))
+    assert all(torch.allclose(made[k].float(), after[k].float(), atol=1e-3) for k in made)
+    file.write_text(yaml.safe_dump_all([_lists(first), {"seed": 1}]))
+    with pytest.raises(ValueError, match="needs an `out` of its own"):
+        Recipe.read(file)
+    file.write_text("")
+    with pytest.raises(ValueError, match="mapping of names to values"):
+        Recipe.read(file)
+
+
+def _lists(values):
+    """As YAML has it, without tuples."""
+    return json.loads(json.dumps(values))

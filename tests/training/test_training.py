@@ -143,5 +143,5 @@ def test_a_training_goes_on_from_another(trained, tmp_path):
 
 @pytest.mark.parametrize("name", ["embedded", "rgbnt201"])
 def test_shipped_recipes_can_be_read(name):
-    recipe = Recipe.read(PROJECT / "configs" / f"{name}.yaml")
-    assert sum(phase.steps + 62 * phase.epochs for phase in recipe.phases) > 1000
+    for recipe in Recipe.read(PROJECT / "configs" / f"{name}.yaml"):
+        assert sum(phase.steps + 62 * phase.epochs for phase in recipe.phases) > 1000
