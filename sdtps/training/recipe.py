@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
@@ -261,17 +262,21 @@ class Recipe:
     def read(cls, path: str | os.PathLike[str]) -> "tuple[Recipe, ...]":
         """From a YAML file: its recipe, or several with `---` between them, to be run one after the other.
 
-        Each says what differs from the one before it.
+        Each says what differs from the one before it, inside of mappings, too.
         """
         try:
             documents = list(yaml.safe_load_all(Path(path).read_text(encoding="utf-8"))) or [None]
         except yaml.YAMLError as error:
             line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
             raise ValueError(f"{os.fspath(path)!r} is not valid YAML; look at line {line}.") from None
-        recipes: list[Recipe] = []
-        for values in documents:
-            before = {f.name: getattr(recipes[-1], f.name) for f in fields(cls)} if recipes else {}
-            recipes.append(cls.from_dict({**before, **values} if isinstance(values, Mapping) else values))
+        recipes = [cls.from_dict(values) for values in accumulate(documents, _changed)]
         if len({recipe.out for recipe in recipes}) < len(recipes):
             raise ValueError(f"Each recipe of {os.fspath(path)!r} needs an `out` of its own.")
         return tuple(recipes)
+
+
+def _changed(before: Any, change: Any) -> Any:
+    """A value after a change: mappings are changed name by name, everything else is replaced."""
+    if not isinstance(before, Mapping) or not isinstance(change, Mapping):
+        return change
+    return {**before, **{name: _changed(before.get(name), value) for name, value in change.items()}}

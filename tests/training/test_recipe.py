@@ -369,11 +369,13 @@ def test_a_file_may_hold_recipes_to_be_run_one_after_the_other(pictures, tmp_pat
         "initial": str(tmp_path / "first" / "model.safetensors"),
         "phases": [{"steps": 1, "lr": 0.0}],
         "weight_decay": 0.0,
+        "loss": {"token": 0.25},
     }
     file = tmp_path / "both.yaml"
     file.write_text(yaml.safe_dump_all([_lists(first), then]))
     one, two = Recipe.read(file)
-    assert two == replace(one, out=then["out"], initial=then["initial"], phases=(Phase(1, lr=0.0),), weight_decay=0.0)
+    want = {"out": then["out"], "initial": then["initial"], "phases": (Phase(1, lr=0.0),), "weight_decay": 0.0}
+    assert two == replace(one, **want, loss=replace(one.loss, token=0.25))
     assert main(["train", "--config", str(file), "--device", "cpu"]) == 0
     assert capsys.readouterr().out.count("written: ") == 2
     made, after = (load_file(tmp_path / name / "model.safetensors") for name in ("first", "then"))
