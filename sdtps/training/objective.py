@@ -28,6 +28,14 @@ from sdtps.types import MODALITIES
 # In the log; those after early need masks.
 LOSSES = ("identity", "contrast", "length", "apart", "early", "foreground", "focus", "token", "maps", "blind", "order")
 HEADS = ("ori", "sdtps")
+OWN_HEADS = {f"_{m[0]}": place for place, m in enumerate(MODALITIES)}  # as the model names the heads of modalities
+
+
+class Answer(NamedTuple):
+    """What a head says, and who it is; b of the batch."""
+
+    prediction: Prediction
+    pid: Tensor  # (b,)
 
 
 class Outcome(NamedTuple):
@@ -62,21 +70,21 @@ def outcome_of(
     share = dict.fromkeys(HEADS, 1.0) | dict(heads or {})
     encoded = net.reduce(batch.tokens)
     traces = net.sdtps(encoded.patches, encoded.global_vectors)
-    found: dict[str, list[Prediction]] = {}
+    found: dict[str, list[Answer]] = {}
     for suffix, prediction in net.predictions(encoded, traces).items():
-        found.setdefault("sdtps" if suffix == "_sdtps" else "ori", []).append(prediction)
+        found.setdefault("sdtps" if suffix == "_sdtps" else "ori", []).append(_answer(suffix, prediction, batch))
     by_head = {
-        name: torch.stack([head_loss(p, batch.pid, weight.cross_entropy) for p in predictions]).sum()
-        for name, predictions in found.items()
+        name: torch.stack([head_loss(a.prediction, a.pid, weight.cross_entropy) for a in answers]).sum()
+        for name, answers in found.items()
     }
     counted = [share[name] * loss for name, loss in by_head.items() if share[name]]
     losses = dict.fromkeys(LOSSES, batch.tokens.patches.new_zeros(()))
     losses["identity"] = weight.identity * torch.stack(counted).sum()
     if weight.contrast:
-        compared = [p.feature for name, predictions in found.items() if share[name] for p in predictions]
+        compared = [(a.prediction.feature, a.pid) for name, answers in found.items() if share[name] for a in answers]
         if share["sdtps"]:
-            compared.append(net.test_feature(encoded, traces))
-        losses["contrast"] = weight.contrast * torch.stack([contrast_loss(f, batch.pid) for f in compared]).mean()
+            compared.append((net.test_feature(encoded, traces), batch.pid))
+        losses["contrast"] = weight.contrast * torch.stack([contrast_loss(*c) for c in compared]).mean()
     if weight.length:
         vectors = [*encoded.global_vectors.values(), *(trace.pooled for trace in traces.values())]
         losses["length"] = weight.length * length_loss(net.compared([vector]) for vector in vectors)
@@ -87,10 +95,18 @@ def outcome_of(
     if batch.patches is not None:
         losses |= _of_patches(net, calibration, batch.pid, batch.patches, weight, encoded, traces)
     accuracy = {
-        name: torch.stack([(p.logits.argmax(1) == batch.pid).float().mean() for p in predictions]).mean()
-        for name, predictions in found.items()
+        name: torch.stack([(a.prediction.logits.argmax(1) == a.pid).float().mean() for a in answers]).mean()
+        for name, answers in found.items()
     }
     return Outcome(losses, by_head, accuracy)
+
+
+def _answer(suffix: str, prediction: Prediction, batch: Batch) -> Answer:
+    """A modality's head is asked about pictures that show something; of the others it could only learn to guess."""
+    place = OWN_HEADS.get(suffix)
+    if place is None or batch.shown is None or not (shown := batch.shown[place]).any():
+        return Answer(prediction, batch.pid)
+    return Answer(Prediction(*(part[shown] for part in prediction)), batch.pid[shown])
 
 
 def _of_patches(

@@ -29,7 +29,7 @@ class Patches:
 
     Attributes:
         person, others: (B, N) share that the person, and that other people, cover.
-        dark: (B,) whether the RGB picture was taken for a black one.
+        dark: (B,) whether the RGB picture is a black one.
     """
 
     person: Tensor
@@ -39,11 +39,12 @@ class Patches:
 
 @dataclass(frozen=True)
 class Batch:
-    """One training batch: tokens, identities, and what is known of the patches."""
+    """One training batch: tokens, identities, what is known of the patches, and which pictures show anything."""
 
     tokens: Tokens
     pid: Tensor
     patches: Patches | None
+    shown: Tensor | None = None  # (M, B)
 
 
 class Source(Protocol):
@@ -117,17 +118,21 @@ class CachedTokens:
         flip = rng.random(len(index)) < 0.5
         columns = np.where(flip[:, None], mirror[chosen], chosen)  # (b, n): which patches, mirrored or not
         features = self.features(net, index, columns)
-        dark = np.zeros(len(index), bool)
+        dark = np.isin(index, self._black)
         if len(self._black) and len(night := np.flatnonzero(rng.random(len(index)) < self._dark)):
             dark[night] = True
             black = rng.choice(self._black, len(night))
             features[0, night] = self.features(net, black, columns[night])[0]
-        for m, b in np.argwhere(rng.random(features.shape[:2]) < self._missing):
+        missing = rng.random(features.shape[:2]) < self._missing
+        for m, b in np.argwhere(missing):
             features[m, b] = backbone.finish(self._blank)[0, chosen]
+        shown = ~missing
+        shown[0] &= ~dark
         # Whole channels, not single values: a fraction of the random numbers, and neighbours agree.
         features = features * F.dropout(torch.ones_like(features[:, :, :1]), self._dropout, training=net.training)
         tokens = backbone.adapt(features.to(device), torch.from_numpy(chosen).to(device))
-        return Batch(tokens, torch.from_numpy(self.pid[index]).to(device), self._known(index, columns, dark, device))
+        pid, seen = (torch.from_numpy(values).to(device) for values in (self.pid[index], shown))
+        return Batch(tokens, pid, self._known(index, columns, dark, device), seen)
 
     def _known(
         self, index: NDArray[np.int64], columns: NDArray[np.int64], dark: NDArray[np.bool_], device: torch.device

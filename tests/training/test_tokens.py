@@ -113,3 +113,4 @@ def test_a_dark_picture_takes_the_place_of_rgb_alone(backbone, tokens):
     assert dark.patches.person.shape == lit.patches.person.shape
     assert lit.patches.dark.tolist() == [False, False]
     assert dark.patches.dark.tolist() == [True, True]
+    assert dark.shown.tolist() == [[False, False], [True, True], [True, True]]
