@@ -107,6 +107,7 @@ def facts_of(net: ReidModel) -> dict[str, Any]:
         "input_size": list(backbone.input_size),
         "grid": list(backbone.grid),
         "channels": backbone.dim,
+        "compared": backbone.dim - (config.fusion.left_out if config.fusion else 0),  # of them, in the test feature
         "classes": config.num_classes,
         "cameras": config.backbone_options.get("cameras", 0),
         "rows": net.sdtps.rows,

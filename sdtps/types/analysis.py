@@ -22,7 +22,8 @@ class Analysis(Shown):
         traces: one trace per modality; `analysis["rgb"]` is short for it.
         grid: rows and columns of the patches.
         settings: the settings that were asked for.
-        feature: (D,) the re-identification test feature, not normalised; `weights.facts["feature"]` names its parts.
+        feature: (D,) the re-identification test feature, not normalised; `weights.facts["feature"]` names its parts,
+            `weights.facts["compared"]` says how many channels of a vector are in `ori` and `sdtps`.
         weights: report on the weights.
         notes: plain sentences on what was not done as asked (clamped, scaled, missing).
         camera: label of the camera embedding that was used; None where none was.
