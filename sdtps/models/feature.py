@@ -80,7 +80,9 @@ class FusionHeads(nn.Module):
     def __init__(self, dim: int, config: FusionConfig) -> None:
         super().__init__()
         self.config = config
-        self.compared = dim - config.left_out  # channels of a vector
+        if config.left_out not in range(dim):
+            raise ValueError(f"A vector has {dim} channels; {config.left_out} cannot be left out.")
+        self.compared = dim - int(config.left_out)  # channels of a vector
         if config.moe is not None:
             self.generalFusion = GeneralFusion(dim, **config.moe)
         if config.dgaf is not None:

@@ -168,6 +168,9 @@ def test_sizes_are_checked_before_memory_is_taken(tmp_path):
         {"input_size": [256]},
         {"sparse_ratio": 7},
         {"stranger": 1},
+        {"fusion": {"left_out": 10**9}},
+        {"fusion": {"left_out": -1}},
+        {"fusion": {"left_out": "all"}},
     ],
 )
 def test_a_file_cannot_ask_for_other_files_or_vast_models(change, tmp_path):
