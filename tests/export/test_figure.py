@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
+from matplotlib.font_manager import fontManager
 from matplotlib.path import Path
 from matplotlib.text import Text
 
@@ -160,6 +161,15 @@ def test_chinese_prints_in_pdf_and_svg(trained, photos):
     svg = sheet.render("svg").decode()
     assert "保留" in svg
     assert f"font-family:'{name}'" in svg
+
+
+def test_a_chinese_font_that_came_after_matplotlibs_list_was_made_is_found(monkeypatch):
+    others = [font for font in fontManager.ttflist if font.name not in style.CJK_FONTS]
+    known = style.cjk_font()
+    monkeypatch.setattr(fontManager, "ttflist", others)
+    style.cjk_font.cache_clear()
+    assert style.cjk_font() == known
+    assert known is not None
 
 
 def test_without_a_chinese_font_the_labels_are_english_and_a_note_says_so(trained, photos, monkeypatch):

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from sdtps.export.rendering import COLOUR_MAPS, Over
 from sdtps.panels import PANELS, SDTPS_PANELS, panels_of
@@ -11,6 +12,9 @@ from sdtps.support.errors import SettingsError
 from sdtps.types import WeightsReport
 from sdtps.variants import Group
 from sdtps.web.static import texts
+
+if TYPE_CHECKING:
+    from matplotlib.font_manager import FontEntry
 
 FORMATS = ("pdf", "svg", "png")
 DPI = 300
@@ -213,9 +217,17 @@ def _unknown(what: str, value: object, choices: Iterable[str]) -> SettingsError:
 @lru_cache
 def cjk_font() -> str | None:
     """An installed font with Chinese characters, or None."""
-    from matplotlib.font_manager import fontManager
+    from matplotlib.font_manager import FontManager, fontManager
 
-    installed = {entry.name for entry in fontManager.ttflist}
+    if (name := _cjk_among(fontManager.ttflist)) is None:
+        # Matplotlib goes by the list that it made at its first start here; a font may have been installed since.
+        fontManager.ttflist = FontManager().ttflist
+        name = _cjk_among(fontManager.ttflist)
+    return name
+
+
+def _cjk_among(fonts: "Iterable[FontEntry]") -> str | None:
+    installed = {entry.name for entry in fonts}
     return next((name for name in CJK_FONTS if name in installed), None)
 
 
