@@ -12,7 +12,7 @@ from sdtps.panels import maps_of
 from sdtps.pipeline import OpenSet
 from sdtps.support.errors import SettingsError
 from sdtps.support.messages import Message
-from sdtps.types import MODALITIES, Analysis, FloatArray, IntArray, Modality, ModalityTrace, Settings
+from sdtps.types import MODALITIES, Analysis, FloatArray, IntArray, Modality, Settings
 from sdtps.variants import VARIANTS, Score, get_variant
 
 NAN = float("nan")
@@ -28,7 +28,7 @@ class ModalityChange:
         overlap: of the two kept sets.
         differences: map name → (N,) B minus A; a map that one of them lacks is left out.
         climbed: (N,) places that a patch rose in the score order from A to B; below 0 where it fell.
-        pooled_cosine: cosine of the two pooled vectors; NaN when their lengths differ or one is zero.
+        pooled_cosine: cosine of its two shares of the feature; NaN when their lengths differ or one is zero.
     """
 
     entered: IntArray
@@ -49,7 +49,7 @@ class Comparison:
         same_scale: whether the scores of A and B have the same bounds; where not, their difference is mostly that of
             the bounds, and the change of ranks says more.
         feature_cosine: cosine of the two test features: how much of A's feature B retains.
-        sdtps_cosine: the same for the selector's own part, the three pooled vectors. Both NaN when lengths differ.
+        sdtps_cosine: the same for the selector's own part, the three shares. Both NaN when lengths differ.
     """
 
     modalities: Mapping[str, ModalityChange]
@@ -91,8 +91,8 @@ class VariantResult:
 def compare(a: Analysis, b: Analysis) -> Comparison:
     """B against A; they may differ in anything: settings, variant, weights, a missing modality, the triplet."""
     same = a.grid == b.grid
-    changes = {str(m): _change(a[m], b[m], m, a.grid.patches) for m in MODALITIES} if same else {}
-    half = [np.concatenate([x[m].pooled for m in MODALITIES]) for x in (a, b)]
+    changes = {str(m): _change(a, b, m) for m in MODALITIES} if same else {}
+    half = [np.concatenate([x.share(m) for m in MODALITIES]) for x in (a, b)]
     return Comparison(changes, same, _scale(a) == _scale(b), cosine(a.feature, b.feature), cosine(*half))
 
 
@@ -127,14 +127,15 @@ def _scale(analysis: Analysis) -> tuple[Any, ...]:
     return variant.selector, variant.score, beta, analysis[MODALITIES[0]].predictor is not None
 
 
-def _change(a: ModalityTrace, b: ModalityTrace, modality: Modality, patches: int) -> ModalityChange:
+def _change(before_it: Analysis, after_it: Analysis, modality: Modality) -> ModalityChange:
+    a, b = before_it[modality], after_it[modality]
     before, after = maps_of(a, modality), maps_of(b, modality)
     pairs = ((name, before[name], after[name]) for name in before)
     return ModalityChange(
         entered=b.keep[~np.isin(b.keep, a.keep)],
         left=a.keep[~np.isin(a.keep, b.keep)],
-        overlap=overlap(a.keep, b.keep, patches),
+        overlap=overlap(a.keep, b.keep, before_it.grid.patches),
         differences={name: y - x for name, x, y in pairs if x is not None and y is not None},
         climbed=a.rank - b.rank,
-        pooled_cosine=cosine(a.pooled, b.pooled),
+        pooled_cosine=cosine(before_it.share(modality), after_it.share(modality)),
     )

@@ -8,7 +8,8 @@ the receptive field behind them. Scores stay those of the whole picture (they ma
 Soft SDTPS removes nothing in its own run, so here the weights of the absent patches are set to 0 and the others keep
 theirs. In Signal's SIM absent patches are zero rows that remain keys, as in its own run.
 
-*Feature.* f(S) is the modality's pooled vector, the only part of the test feature that its patches change here.
+*Feature.* f(S) is the modality's pooled vector: all that the selection hands on, and the only part of the test feature
+that its patches change here. Channels that a model leaves out of recognising people (`left_out`) count here, too.
 
 *Target.* What f(S) is compared with, by cosine. `whole` is f(all patches): no selection took part in making it, so a
 random order has no handicap. `person`, where a mask is known, is f(the person's patches): what the selection is meant

@@ -31,7 +31,7 @@ class Sweep:
         tokens: (V,) N_c; 0 without an aggregation network.
         jaccard: overlap of the kept set with the one at `now`.
         corrected: the same corrected for chance; NaN where both keep everything.
-        cosine: cosine of the pooled vector with the one at `now`.
+        cosine: cosine of the modality's share of the feature with the one at `now`.
         precision: share of the kept patches that are the person; empty without a mask.
         masks: (V, N) the kept sets.
     """
@@ -115,7 +115,7 @@ def sweep(
         tokens=np.array([0 if w is None else len(w) for w in weights]),
         jaccard={m: np.array([o.jaccard for o in each]) for m, each in overlaps.items()},
         corrected={m: np.array([o.corrected for o in each]) for m, each in overlaps.items()},
-        cosine={m: np.array([cosine(now[m].pooled, a[m].pooled) for a in found]) for m in given},
+        cosine={m: np.array([cosine(now.share(m), a.share(m)) for a in found]) for m in given},
         precision={} if person is None else {m: np.array([precision(person, a[m].keep) for a in found]) for m in given},
         masks={m: np.stack([a[m].mask for a in found]) for m in given},
     )

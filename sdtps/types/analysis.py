@@ -23,7 +23,7 @@ class Analysis(Shown):
         grid: rows and columns of the patches.
         settings: the settings that were asked for.
         feature: (D,) the re-identification test feature, not normalised; `weights.facts["feature"]` names its parts,
-            `weights.facts["compared"]` says how many channels of a vector are in `ori` and `sdtps`.
+            `weights.compared` says how many channels of a vector are in `ori` and `sdtps`.
         weights: report on the weights.
         notes: plain sentences on what was not done as asked (clamped, scaled, missing).
         camera: label of the camera embedding that was used; None where none was.
@@ -53,3 +53,7 @@ class Analysis(Shown):
 
     def __getitem__(self, modality: str) -> ModalityTrace:
         return self.traces[modality]
+
+    def share(self, modality: str) -> FloatArray:
+        """(C,) what a modality's selection puts into the feature: its pooled vector, as far as it is compared."""
+        return self[modality].pooled[: self.weights.compared]

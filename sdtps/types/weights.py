@@ -72,6 +72,11 @@ class WeightsReport:
         """True when the model is trained and nothing of it was left at random values."""
         return self.trained and not self.missing
 
+    @property
+    def compared(self) -> int | None:
+        """How many channels of a vector people are recognised by; None where it is not known, which means all."""
+        return self.facts.get("compared")
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         sentences = {"notes": [str(n) for n in self.notes], "assumed": [str(n) for n in self.assumed]}

@@ -1,11 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import sdtps
 from sdtps.checkpoints.load import random_model
+from sdtps.images.read import read_triplet
 from sdtps.metrics import across_variants, compare, sweep
 from sdtps.metrics.compare import cosine
-from sdtps.pipeline import analyse
+from sdtps.models.feature import FusionConfig
+from sdtps.pipeline import OpenSet, analyse
 from sdtps.variants import VARIANTS
 from tests.conftest import tiny_vit_config
 
@@ -33,6 +37,22 @@ def test_settings_leave_the_global_half_alone(analyse_at):
     found = compare(analyse_at(), analyse_at(sparse_ratio=0.1))
     assert found.sdtps_cosine < 1.0
     assert found.sdtps_cosine != found.feature_cosine
+
+
+def test_what_nobody_is_recognised_by_counts_nowhere(photos):
+    model = random_model(tiny_vit_config(fusion=FusionConfig(left_out=8)), device="cpu")
+    given, settings = (photos["rgb"], photos["nir"], photos["tir"]), sdtps.Settings()
+    a, b = (analyse(model, *given, s) for s in (settings, replace(settings, sparse_ratio=0.1)))
+    selected = model.net.part_slices["sdtps"]
+    found = compare(a, b)
+    assert found.sdtps_cosine == pytest.approx(cosine(a.feature[selected], b.feature[selected]))
+    np.testing.assert_array_equal(np.concatenate([a.share(m) for m in ("rgb", "nir", "tir")]), a.feature[selected])
+    nir = slice(selected.start + 40, selected.start + 80)
+    assert found.modalities["nir"].pooled_cosine == pytest.approx(cosine(a.feature[nir], b.feature[nir]))
+    opened = OpenSet.of(model, read_triplet(*given))
+    assert sweep(opened, settings, "sparse_ratio", [0.1]).cosine["nir"][0] == pytest.approx(
+        found.modalities["nir"].pooled_cosine
+    )
 
 
 def test_another_grid_has_no_patches_to_compare(analyse_at, photos):
