@@ -24,7 +24,8 @@ class Synthetic:
     """Generated people: for every seed (a world with its own cameras), `ids` people with `views` views each.
 
     A batch holds a random `patches` of each picture's patches. `style` is `rendered` or `drawn`. `dark` is the chance
-    that a set's RGB picture is taken for a black one, so that the other two must say where the person is.
+    that a set's RGB picture is taken for a black one, so that the other two must say where the person is. `bfloat16`
+    runs the frozen trunk in that format: three times as fast on processors that have it, and tokens 3 % off.
     """
 
     seeds: tuple[int, ...] = (1,)
@@ -34,6 +35,7 @@ class Synthetic:
     cache: str = "runs/tokens"
     style: Literal["rendered", "drawn"] = "rendered"
     dark: float = 0.0
+    bfloat16: bool = False
 
 
 @dataclass(frozen=True)

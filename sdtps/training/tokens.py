@@ -77,8 +77,9 @@ def cache_synthetic(
     start_pid: int = 0,
     progress: Callable[[int, int], None] | None = None,
     style: str = "drawn",
+    bfloat16: bool = False,
 ) -> TokenSet:
-    """Generate people and run the frozen part of the trunk on them."""
+    """Generate people and run the frozen part of the trunk on them, in bfloat16 if asked for."""
     mean, std = (torch.tensor(v)[:, None, None] for v in (backbone.mean, backbone.std))
     stems: list[Stem] = []
     pending: list[SynthSample] = []
@@ -88,7 +89,7 @@ def cache_synthetic(
     def flush() -> None:
         pixels = np.stack([getattr(s, m) for s in pending for m in MODALITIES])
         images = (torch.from_numpy(pixels).permute(0, 3, 1, 2) / 255 - mean) / std
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.autocast(images.device.type, torch.bfloat16, enabled=bfloat16):
             stem = backbone.stem(images)
         stems.append(Stem(*(t.unflatten(0, (len(pending), len(MODALITIES))).half() for t in stem)))
         pending.clear()

@@ -67,10 +67,12 @@ def open_tokens(recipe: Recipe, spec: Synthetic, quiet: bool = False) -> CachedT
     made = f"{spec.style}{edition(spec.style)}-{spec.ids}x{spec.views}-block{backbone.frozen_blocks}"
     if backbone.colours:
         made += "-colours"
+    if spec.bfloat16:
+        made += "-bfloat16"
     for seed in tqdm(spec.seeds, desc="tokens", unit="world", disable=quiet):
         path = folder / f"{seed}-{made}.npz"
         if not path.exists():
-            cache_synthetic(backbone, seed, spec.ids, spec.views, style=spec.style).save(path)
+            cache_synthetic(backbone, seed, spec.ids, spec.views, style=spec.style, bfloat16=spec.bfloat16).save(path)
         paths.append(path)
     with torch.no_grad():  # not inference mode: the trainable blocks run on it
         blank = backbone.stem(torch.zeros(1, 3, *backbone.input_size))

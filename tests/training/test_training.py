@@ -15,7 +15,7 @@ from sdtps.resources import PROJECT
 from sdtps.retrieval.evaluate import evaluate_folder, extract
 from sdtps.training.recipe import LossWeights, Phase, Recipe, Synthetic
 from sdtps.training.synth import write_rgbnt201
-from sdtps.training.trainer import train
+from sdtps.training.trainer import open_tokens, train
 
 TINY_HIERA = {"embed_dim": 24, "num_heads": 1, "stages": (1, 1, 2, 1), "global_att_blocks": (3,)}
 
@@ -97,6 +97,14 @@ def test_same_seed_same_weights_and_the_cache_changes_nothing(trained, tmp_path)
         cache = recipe.synthetic if name == "a" else replace(recipe.synthetic, cache=str(tmp_path / "tokens"))
         states.append(load_file(train(replace(short, out=str(tmp_path / name), synthetic=cache), "cpu", quiet=True)))
     assert all(torch.equal(states[0][key], states[1][key]) for key in states[0])
+
+
+def test_tokens_in_bfloat16_have_a_cache_of_their_own(trained, tmp_path):
+    recipe, *_ = trained
+    spec = Synthetic(seeds=(1,), ids=1, views=2, cache=str(tmp_path), style="drawn")
+    exact, rough = (open_tokens(recipe, replace(spec, bfloat16=half), quiet=True) for half in (False, True))
+    assert len(list(tmp_path.glob("*.npz"))) == 2
+    assert not np.array_equal(exact.tokens.tokens, rough.tokens.tokens)
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(trained, tmp_path):
