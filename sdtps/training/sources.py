@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader, Dataset
 from sdtps.datasets import Record
 from sdtps.images.masks import PERSON, fitted_mask, patch_share
 from sdtps.images.read import prepare
-from sdtps.models.adapters import COLOURS, surroundings
+from sdtps.models.adapters import COLOURS
 from sdtps.models.backbone import Backbone, HieraBackbone, Stem, Tokens
 from sdtps.models.reid import ReidModel
 from sdtps.training.tokens import TokenSet
@@ -85,29 +85,13 @@ class CachedTokens:
         self._blank = blank
         self._dropout = channel_dropout
         self._missing = missing
-        self._around: NDArray[np.float16] | None = None
         self._dark = dark
         self._black = black_pictures(tokens) if dark else np.zeros(0, np.int64)
 
     def features(self, net: ReidModel, index: NDArray[np.int64], columns: NDArray[np.int64] | None = None) -> Tensor:
         """(M, b, n, D) features of some triplets, at (b, n) patches of each, or at all."""
-        backbone = _hiera(net)
-        if columns is None:
-            columns = np.broadcast_to(np.arange(backbone.grid.patches), (len(index), backbone.grid.patches))
-        if backbone.trainable_blocks:
-            stem = self.tokens.stem(index)
-            features = backbone.finish(stem).unflatten(0, (len(MODALITIES), len(index)))
-            return features[:, torch.arange(len(index))[:, None], torch.from_numpy(columns.copy())]
-        flat = self.tokens.tokens.reshape(*self.tokens.skips.shape[:3], -1)
-        tokens = _at(flat, index, columns)
-        if backbone.adapters is None:
-            return tokens
-        features = [tokens, _at(self.tokens.skips, index, columns)]
-        if backbone.surround:
-            if self._around is None:
-                self._around = _surroundings(self.tokens, backbone.grid)
-            features.append(_at(self._around, index, columns))
-        return torch.cat(features, dim=-1)
+        features = _hiera(net).finish(self.tokens.stem(index)).unflatten(0, (len(MODALITIES), len(index)))
+        return features if columns is None else features[:, np.arange(len(index))[:, None], columns]
 
     def batch(self, net: ReidModel, index: NDArray[np.int64], rng: np.random.Generator, device: torch.device) -> Batch:
         """See `Source.batch`."""
@@ -150,22 +134,6 @@ def black_pictures(tokens: TokenSet) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)
     mean = tokens.skips[:, 0, :, -COLOURS : -COLOURS + 3].astype(np.float32).mean((1, 2))
     return np.flatnonzero(mean < BLACK)
-
-
-def _surroundings(tokens: TokenSet, grid: Grid) -> NDArray[np.float16]:
-    """(n, M, N, D) surroundings of all cached features, computed once: the patches of a batch do not touch."""
-    count, modalities, patches = tokens.skips.shape[:3]
-    flat = tokens.tokens.reshape(count, modalities, patches, -1)
-    around = np.empty((count, modalities, patches, flat.shape[-1] + tokens.skips.shape[-1]), np.float16)
-    for i in range(count):
-        features = torch.from_numpy(np.concatenate([flat[i], tokens.skips[i]], axis=-1)).float()
-        around[i] = surroundings(features, grid).numpy()
-    return around
-
-
-def _at(array: NDArray[np.float16], index: NDArray[np.int64], columns: NDArray[np.int64]) -> Tensor:
-    """(k, M, N, D) array at (b,) samples and (b, n) patches: (M, b, n, D) in fp32."""
-    return torch.from_numpy(array[index[:, None], :, columns]).float().permute(2, 0, 1, 3)
 
 
 class Pictures(NamedTuple):
