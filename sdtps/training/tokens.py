@@ -1,12 +1,14 @@
 """Tokens of a frozen trunk, computed once and kept on disk: minutes per epoch become seconds."""
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from PIL import Image
 
 from sdtps.images.masks import patch_share
 from sdtps.models.backbone import HieraBackbone, Stem
@@ -15,6 +17,7 @@ from sdtps.training.synth import SynthSample, generate
 from sdtps.types import MODALITIES
 
 BATCH = 8
+DETAIL = (0.4, 0.9)  # of each side's pixels, in pictures from afar
 
 
 @dataclass(frozen=True)
@@ -56,17 +59,27 @@ class TokenSet:
     @classmethod
     def load(cls, paths: Sequence[str | os.PathLike[str]]) -> "TokenSet":
         """Several files as one set; equal pids of different files stay different people."""
-        parts: dict[str, list[NDArray[np.generic]]] = {f.name: [] for f in fields(cls)}
-        for path in paths:
-            with np.load(path) as archive:
-                for name in parts:
-                    parts[name].append(archive[name])
-        parts["world"] = [np.full(len(pid), i) for i, pid in enumerate(parts["pid"])]
-        offset = 0
-        for i, pid in enumerate(parts["pid"]):
-            parts["pid"][i] = np.unique(pid, return_inverse=True)[1] + offset
-            offset = int(parts["pid"][i].max()) + 1  # type: ignore[call-overload]
-        return cls(**{name: np.concatenate(arrays) for name, arrays in parts.items()})  # type: ignore[arg-type]
+        with ExitStack() as stack:
+            archives = [stack.enter_context(np.load(path)) for path in paths]
+            # One field after the other: twice the whole would not fit into memory.
+            parts = {f.name: np.concatenate([archive[f.name] for archive in archives]) for f in fields(cls)}
+            counts = [len(archive["pid"]) for archive in archives]
+        parts["world"] = np.repeat(np.arange(len(counts)), counts)
+        parts["pid"] = np.unique(np.stack([parts["world"], parts["pid"]]), axis=1, return_inverse=True)[1].ravel()
+        return cls(**parts)
+
+
+def from_afar(sample: SynthSample, rng: np.random.Generator) -> SynthSample:
+    """The same pictures with the little detail that is left of somebody far away, in each modality another."""
+    rgb, nir, tir = (_softer(getattr(sample, m), rng.uniform(*DETAIL)) for m in MODALITIES)
+    return replace(sample, rgb=rgb, nir=nir, tir=tir)
+
+
+def _softer(pixels: NDArray[np.uint8], detail: float) -> NDArray[np.uint8]:
+    image = Image.fromarray(pixels)
+    width, height = (round(side * detail) for side in image.size)
+    small = image.resize((width, height), Image.Resampling.BILINEAR)
+    return np.asarray(small.resize(image.size, Image.Resampling.BICUBIC))
 
 
 def cache_synthetic(
@@ -74,17 +87,17 @@ def cache_synthetic(
     seed: int,
     ids: int,
     views: int,
-    start_pid: int = 0,
-    progress: Callable[[int, int], None] | None = None,
     style: str = "drawn",
     bfloat16: bool = False,
+    distant: float = 0.0,
 ) -> TokenSet:
-    """Generate people and run the frozen part of the trunk on them, in bfloat16 if asked for."""
+    """Generate people and run the frozen part of the trunk on them; `Synthetic` says what the last two are."""
     mean, std = (torch.tensor(v)[:, None, None] for v in (backbone.mean, backbone.std))
     stems: list[Stem] = []
     pending: list[SynthSample] = []
     seen: list[SynthSample] = []
     total = ids * views
+    rng = np.random.default_rng(seed)
 
     def flush() -> None:
         pixels = np.stack([getattr(s, m) for s in pending for m in MODALITIES])
@@ -94,13 +107,11 @@ def cache_synthetic(
         stems.append(Stem(*(t.unflatten(0, (len(pending), len(MODALITIES))).half() for t in stem)))
         pending.clear()
 
-    for sample in generate(ids, views, seed=seed, start_pid=start_pid, style=style):
-        pending.append(sample)
+    for sample in generate(ids, views, seed=seed, style=style):
+        pending.append(from_afar(sample, rng) if rng.random() < distant else sample)
         seen.append(sample)
         if len(pending) == BATCH or len(seen) == total:
             flush()
-            if progress is not None:
-                progress(len(seen), total)
     person, others = ([patch_share(getattr(s, k), backbone.grid) for s in seen] for k in ("person", "others"))
     return TokenSet(
         tokens=torch.cat([s.tokens for s in stems]).numpy(),

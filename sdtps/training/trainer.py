@@ -69,10 +69,15 @@ def open_tokens(recipe: Recipe, spec: Synthetic, quiet: bool = False) -> CachedT
         made += "-colours"
     if spec.bfloat16:
         made += "-bfloat16"
+    if spec.distant:
+        made += f"-distant{spec.distant:g}"
     for seed in tqdm(spec.seeds, desc="tokens", unit="world", disable=quiet):
         path = folder / f"{seed}-{made}.npz"
         if not path.exists():
-            cache_synthetic(backbone, seed, spec.ids, spec.views, style=spec.style, bfloat16=spec.bfloat16).save(path)
+            tokens = cache_synthetic(
+                backbone, seed, spec.ids, spec.views, spec.style, bfloat16=spec.bfloat16, distant=spec.distant
+            )
+            tokens.save(path)
         paths.append(path)
     with torch.no_grad():  # not inference mode: the trainable blocks run on it
         blank = backbone.stem(torch.zeros(1, 3, *backbone.input_size))

@@ -12,7 +12,7 @@ from sdtps.models.backbone import create_backbone
 from sdtps.models.reid import ModelConfig, build_model
 from sdtps.training.sources import CachedTokens, black_pictures
 from sdtps.training.synth import sample
-from sdtps.training.tokens import TokenSet, cache_synthetic
+from sdtps.training.tokens import TokenSet, cache_synthetic, from_afar
 from sdtps.types import Grid
 from tests.training.test_training import TINY_HIERA
 
@@ -61,6 +61,23 @@ def test_tokens_in_bfloat16_are_nearly_the_same_and_colours_exactly(backbone, to
     np.testing.assert_array_equal(rough.skips[..., -COLOURS:], tokens.skips[..., -COLOURS:])
     off = np.linalg.norm(rough.tokens.astype(float) - tokens.tokens) / np.linalg.norm(tokens.tokens.astype(float))
     assert 1e-3 < off < 0.1  # fp16, in which both are kept, is off by 3e-4
+
+
+def test_pictures_from_afar_keep_their_colours_and_people_but_less_detail(backbone, tokens):
+    near, far = sample(1, 2, seed=4), from_afar(sample(1, 2, seed=4), np.random.default_rng(0))
+    for m in ("rgb", "nir", "tir"):
+        before, after = (np.asarray(getattr(shot, m), float) for shot in (near, far))
+        assert after.shape == before.shape
+        assert abs(after.mean() - before.mean()) < 1
+        assert np.abs(np.diff(after, axis=1)).mean() < 0.9 * np.abs(np.diff(before, axis=1)).mean()
+    np.testing.assert_array_equal(far.person, near.person)
+
+
+def test_a_share_of_the_sets_is_seen_from_afar(backbone, tokens):
+    some = cache_synthetic(backbone, seed=4, ids=2, views=3, distant=0.5)
+    changed = (some.skips != tokens.skips).any(axis=(1, 2, 3))
+    assert 0 < changed.sum() < 6
+    np.testing.assert_array_equal(some.person, tokens.person)
 
 
 def test_files_come_back_and_people_of_two_files_stay_apart(tokens, tmp_path):

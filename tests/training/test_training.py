@@ -99,10 +99,11 @@ def test_same_seed_same_weights_and_the_cache_changes_nothing(trained, tmp_path)
     assert all(torch.equal(states[0][key], states[1][key]) for key in states[0])
 
 
-def test_tokens_in_bfloat16_have_a_cache_of_their_own(trained, tmp_path):
+@pytest.mark.parametrize("other", [{"bfloat16": True}, {"distant": 1.0}])
+def test_tokens_of_another_kind_have_a_cache_of_their_own(trained, tmp_path, other):
     recipe, *_ = trained
     spec = Synthetic(seeds=(1,), ids=1, views=2, cache=str(tmp_path), style="drawn")
-    exact, rough = (open_tokens(recipe, replace(spec, bfloat16=half), quiet=True) for half in (False, True))
+    exact, rough = (open_tokens(recipe, one, quiet=True) for one in (spec, replace(spec, **other)))
     assert len(list(tmp_path.glob("*.npz"))) == 2
     assert not np.array_equal(exact.tokens.tokens, rough.tokens.tokens)
 
