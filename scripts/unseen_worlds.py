@@ -1,9 +1,10 @@
 """How each map finds people, and people their other views, in worlds that training never saw, by two generators.
 
-usage: python -m scripts.unseen_worlds [--weights FILE] [--styles rendered drawn] [--seed 1] [--ids 50]
+usage: python -m scripts.unseen_worlds [--weights FILE] [--styles rendered drawn] [--seeds 1 2] [--ids 50]
 
-Area under the curve of the fused score at three betas, of the predictor, self and cross maps, against the patches that
-people cover at least half; Rank-1 and mAP across cameras.
+Rank-1 and mAP across the cameras of each world, and, as a mean over the worlds of a generator, the area under the curve
+of the fused score at three betas, of the predictor, self and cross maps, against the patches that people cover at least
+half.
 """
 
 import argparse
@@ -89,22 +90,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--weights")
     parser.add_argument("--styles", nargs="+", choices=STYLES, default=list(STYLES))
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--ids", type=int, default=50)
     parser.add_argument("--views", type=int, default=4)
     options = parser.parse_args()
     net = (sdtps.load_model(options.weights) if options.weights else sdtps.load_model()).net.eval()
     names = [*(f"score at {b:g}" for b in BETAS), "predictor", "self", "cross 1", "cross 2", "centre prior"]
     for style in options.styles:
-        world = list(generate(options.ids, options.views, seed=options.seed, style=style))
-        with torch.inference_mode():
-            areas, features = measure(net, world)
-        pid, cam = (np.array([getattr(s, k) for s in world]) for k in ("pid", "cam"))
-        first, average = rank(features, pid, cam)
-        print(f"\n{style}, world {options.seed}: {len(world)} image sets, Rank-1 {first:.3f}, mAP {average:.3f}\n")
-        print(f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}", flush=True)
+        found, ranks = [], []
+        for seed in options.seeds:
+            world = list(generate(options.ids, options.views, seed=seed, style=style))
+            with torch.inference_mode():
+                areas, features = measure(net, world)
+            found.append(areas)
+            ranks.append(rank(features, *(np.array([getattr(s, k) for s in world]) for k in ("pid", "cam"))))
+            print(f"{style}, world {seed}: Rank-1 {ranks[-1][0]:.3f}, mAP {ranks[-1][1]:.3f}", flush=True)
+        first, average = np.mean(ranks, axis=0)
+        print(f"\n{style}, all {len(ranks)} of {len(world)} sets: Rank-1 {first:.3f}, mAP {average:.3f}\n")
+        print(f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
         for m in MODALITIES:
-            print(f"| {m.upper()} | {' | '.join(f'{areas[m, name]:.3f}' for name in names)} |", flush=True)
+            means = (np.mean([areas[m, name] for areas in found]) for name in names)
+            print(f"| {m.upper()} | {' | '.join(f'{mean:.3f}' for mean in means)} |", flush=True)
 
 
 if __name__ == "__main__":
