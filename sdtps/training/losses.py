@@ -101,6 +101,24 @@ def blind_loss(looks: Tensor, dark: Tensor) -> Tensor:
     return length[dark].mean() / length[~dark].mean().clamp(min=1e-6)
 
 
+def hush_loss(net: ReidModel, encoded: Encoded, people: Tensor) -> Tensor:
+    """How much patches without people say what the feature of all says, by their cosine; people (B, N) shares.
+
+    Attention inside the adapters tells every patch who is in the picture. A patch that people are recognised by should
+    show them, or dropping it would lose nothing that any other patch does not say, too.
+    """
+    empty = 1 - people
+    losses = []
+    for m in MODALITIES:
+        if (aggregation := getattr(net.sdtps, f"{m}_aggr")) is not None:
+            patches = encoded.patches[m]
+            weights = aggregation.logits(patches).softmax(-1).mean(1, keepdim=True)  # (B, 1, N)
+            looks, whole = net.compared([patches]), net.compared([weights @ patches]).detach()
+            said = F.cosine_similarity(looks, whole, dim=-1).clamp(min=0)  # (B, N)
+            losses.append((said * empty).sum() / empty.sum().clamp(min=1))
+    return torch.stack(losses).mean() if losses else people.new_zeros(())
+
+
 def order_loss(score: Tensor, people: Tensor) -> Tensor:
     """How often, softly, a patch without people is scored above one with people; (B, N) each, people are shares.
 
@@ -125,7 +143,7 @@ def early_loss(net: ReidModel, encoded: Encoded, traces: Mapping[str, Trace]) ->
             few = logits.gather(2, best.unsqueeze(1).expand(-1, logits.shape[1], -1)).softmax(-1).mean(1, keepdim=True)
             some = (few @ gather_tokens(patches, best)).squeeze(1)
             whole = (logits.softmax(-1).mean(1, keepdim=True) @ patches).squeeze(1)
-            losses.append(1 - F.cosine_similarity(some, whole).mean())
+            losses.append(1 - F.cosine_similarity(net.compared([some]), net.compared([whole])).mean())
     return torch.stack(losses).mean() if losses else encoded.patches[MODALITIES[0]].new_zeros(())
 
 

@@ -15,6 +15,7 @@ from sdtps.training.losses import (
     focus_loss,
     foreground_loss,
     head_loss,
+    hush_loss,
     length_loss,
     order_loss,
     people_target,
@@ -26,7 +27,10 @@ from sdtps.training.sources import Batch, Patches
 from sdtps.types import MODALITIES
 
 # In the log; those after early need masks.
-LOSSES = ("identity", "contrast", "length", "apart", "early", "foreground", "focus", "token", "maps", "blind", "order")
+LOSSES = (
+    *("identity", "contrast", "length", "apart", "early"),
+    *("foreground", "focus", "token", "hush", "maps", "blind", "order"),
+)
 HEADS = ("ori", "sdtps")
 OWN_HEADS = {f"_{m[0]}": place for place, m in enumerate(MODALITIES)}  # as the model names the heads of modalities
 
@@ -126,6 +130,8 @@ def _of_patches(
         losses["focus"] = weight.focus * focus_loss(net, encoded, people_target(patches.person, patches.others))
     if weight.token:
         losses["token"] = weight.token * token_loss(encoded, pid, patches.person)
+    if weight.hush:
+        losses["hush"] = weight.hush * hush_loss(net, encoded, people_target(patches.person, patches.others))
     if weight.maps:
         losses["maps"] = weight.maps * maps_loss(traces, patches, calibration, weight)
     own = getattr(net.backbone, "place_channels", 0)

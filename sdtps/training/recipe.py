@@ -46,10 +46,10 @@ class LossWeights:
 
     cross_entropy is inside identity; contrast judges features as they are compared at test time; length wants the
     modalities' vectors to count alike there; apart holds the correlations between a modality's maps below `alike`;
-    early wants the best patches to speak for all; focus is for pools and aggregation rows; maps finds the person in
-    self and cross maps, where a bystander makes `others` of one, and the cross maps of black pictures count `guided`
-    times; blind wants nothing but the place in the tokens of black pictures, where it has channels of its own; order
-    wants people first in their scores.
+    early wants the best patches to speak for all, and hush those without people to say nothing of who is there; focus
+    is for pools and aggregation rows; maps finds the person in self and cross maps, where a bystander makes `others`
+    of one, and the cross maps of black pictures count `guided` times; blind wants nothing but the place in the tokens
+    of black pictures, where it has channels of its own; order wants people first in their scores.
     """
 
     identity: float = 1.0
@@ -62,6 +62,7 @@ class LossWeights:
     foreground: float = 4.0
     focus: float = 0.0
     token: float = 0.5
+    hush: float = 0.0
     maps: float = 2.0
     others: float = 0.0
     guided: float = 1.0

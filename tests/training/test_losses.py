@@ -13,6 +13,7 @@ from sdtps.training.losses import (
     early_loss,
     focus_loss,
     foreground_loss,
+    hush_loss,
     identity_loss,
     length_loss,
     order_loss,
@@ -146,6 +147,27 @@ def test_best_patches_that_speak_for_all_cost_nothing():
     last_differs[:, -1] = -alike[:, -1]
     assert loss(last_differs) < loss(first_differs) + 1e-6
     assert loss(patches) > 0.1
+
+
+def test_patches_without_people_are_asked_to_say_something_else_than_the_feature():
+    torch.manual_seed(0)
+    options = {"adapter_dim": 16, "timm_options": TINY_HIERA}
+    net = build_model(ModelConfig("hiera", "sam2_hiera_tiny", backbone_options=options))
+    people = torch.zeros(2, 128)
+    people[:, :64] = 1
+
+    def loss(tokens):
+        return hush_loss(net, Encoded(dict.fromkeys(MODALITIES, tokens), {}), people)
+
+    alike = torch.randn(2, 1, 16).repeat(1, 128, 1)
+    assert loss(alike).item() == pytest.approx(1, abs=1e-5)
+    opposed = alike.clone()
+    opposed[:, 64:] *= -0.1
+    assert loss(opposed).item() == 0, "what points away from the feature is not asked about"
+    assert hush_loss(net, Encoded(dict.fromkeys(MODALITIES, alike), {}), torch.ones(2, 128)).item() == 0
+    leaf = alike.clone().requires_grad_()
+    loss(leaf).backward()
+    assert not leaf.grad[:, :64].any(), "only patches without people change, not the feature that they are held against"
 
 
 def test_token_loss_falls_when_tokens_point_at_their_person(forward):
