@@ -14,8 +14,9 @@ from sdtps.models.reid import ModelConfig
 from sdtps.resources import PROJECT
 from sdtps.retrieval.evaluate import evaluate_folder, extract
 from sdtps.training.recipe import LossWeights, Phase, Recipe, Synthetic
+from sdtps.training.recipe_data import open_tokens
 from sdtps.training.synth import write_rgbnt201
-from sdtps.training.trainer import open_tokens, train
+from sdtps.training.trainer import train
 
 TINY_HIERA = {"embed_dim": 24, "num_heads": 1, "stages": (1, 1, 2, 1), "global_att_blocks": (3,)}
 
